@@ -1,0 +1,47 @@
+// The errors rehmc throws, each with the exit code its reader expects (BSD sysexits, as Stan uses).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace rehmc {
+
+/// Exit codes of the command; the library only carries them.
+enum class ExitCode : int {
+  ok = 0,
+  usage = 64,
+  data = 65,
+  no_input = 66,
+  software = 70,
+  config = 78,
+};
+
+/// Base of every error that rehmc throws on purpose.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// A setting out of its range, or settings that contradict each other.
+class ConfigError : public Error {
+ public:
+  explicit ConfigError(const std::string& message) : Error(ExitCode::config, message) {}
+};
+
+/// Data that a model or an estimator cannot use.
+class DataError : public Error {
+ public:
+  explicit DataError(const std::string& message) : Error(ExitCode::data, message) {}
+};
+
+/// A log density that cannot be sampled: no finite start, a gradient that was not written, ...
+class ModelError : public Error {
+ public:
+  explicit ModelError(const std::string& message) : Error(ExitCode::software, message) {}
+};
+
+}  // namespace rehmc

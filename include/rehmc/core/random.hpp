@@ -1,0 +1,78 @@
+// Random streams addressed by (seed, chain, iteration, purpose): nothing is consumed, so jumping is free.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace rehmc {
+
+/// What a random number is for. Each purpose has a stream of its own, so that asking for more
+/// numbers of one kind (say, for recycling) never shifts another (say, the Markov chain).
+/// The values are part of every seed's meaning: never renumber them.
+enum class Purpose : std::uint32_t {
+  momentum = 0,
+  direction = 1,
+  slice = 2,
+  selection = 3,
+  path_length = 4,
+  acceptance = 5,
+  recycling = 6,
+  initial_point = 7,
+  estimate = 8,
+  test = 9,
+};
+
+/// Where in the run a stream lives.
+struct Address {
+  std::uint64_t seed = 0;
+  std::uint32_t chain = 0;
+  std::uint64_t iteration = 0;
+};
+
+/// A sequence of random numbers that depends on its address and purpose alone.
+///
+/// Philox4x32-10 (Salmon et al. 2011), through Random123. The key mixes the seed and adds the chain,
+/// the counter holds (block, purpose, iteration).
+class Stream {
+ public:
+  Stream(const Address& address, Purpose purpose) noexcept;
+
+  /// 64 random bits.
+  std::uint64_t bits() {
+    if (next_ == buffer_.size()) refill();
+    return buffer_[next_++];
+  }
+
+  /// Uniform on the open interval (0, 1), 53 bits.
+  double uniform() { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1.0p-53; }
+
+  /// Uniform on {0, ..., n - 1}, without bias; n >= 1.
+  std::uint64_t below(std::uint64_t n);
+
+  double normal();
+  double exponential();
+
+  /// Fills with independent standard normals. Does not depend on the vector width of the machine.
+  void fill_normal(std::span<double> out);
+
+  /// A uniformly random order.
+  template <class T>
+  void shuffle(std::span<T> items) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+  }
+
+ private:
+  void refill();
+
+  std::array<std::uint64_t, 16> buffer_;
+  std::size_t next_ = 16;
+  std::uint32_t block_ = 0;
+  std::array<std::uint32_t, 2> key_;
+  std::uint32_t purpose_;
+  std::uint64_t iteration_;
+};
+
+}  // namespace rehmc

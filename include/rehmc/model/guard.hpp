@@ -1,0 +1,61 @@
+// The guard: the one place that asks a model for a gradient, and that catches what a model may do wrong.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rehmc/model/log_density.hpp"
+
+namespace rehmc {
+
+/// Why a log density could not be used at a point.
+enum class Fault : std::uint8_t {
+  none,
+  nan_value,          ///< the log density is NaN
+  positive_infinity,  ///< the log density is +inf
+  negative_infinity,  ///< the log density is -inf: the point is outside the support
+  bad_gradient,       ///< the value is finite but an entry of the gradient is not
+  exception,          ///< the model threw
+};
+inline constexpr std::size_t fault_count = 6;
+
+std::string_view describe(Fault fault) noexcept;
+
+/// Calls the density, counts the calls, and turns every fault into a log density of -inf.
+class Guard {
+ public:
+  /// Throws ModelError for a density of dimension 0.
+  explicit Guard(Density density);
+
+  /// The log density at x, and its gradient; -inf where the model failed, with the fault counted
+  /// and the gradient unspecified. Never throws what the model threw.
+  double operator()(std::span<const double> x, std::span<double> gradient);
+
+  /// The same, but a fault is a ModelError that says which coordinate has what value, and what the
+  /// model itself said. Also notices a gradient entry that was not written, or written past the end.
+  double evaluate_strictly(std::span<const double> x, std::span<double> gradient);
+
+  std::size_t dimension() const noexcept { return dimension_; }
+  const Density& density() const noexcept { return density_; }
+
+  std::uint64_t evaluations() const noexcept { return evaluations_; }
+  /// The fault of the last call.
+  Fault last_fault() const noexcept { return last_fault_; }
+  std::uint64_t faults(Fault fault) const { return faults_[static_cast<std::size_t>(fault)]; }
+  /// What the model said when it first threw; empty if it never did.
+  const std::string& first_message() const noexcept { return first_message_; }
+
+ private:
+  Density density_;
+  std::size_t dimension_;
+  std::uint64_t evaluations_ = 0;
+  std::array<std::uint64_t, fault_count> faults_{};
+  Fault last_fault_ = Fault::none;
+  std::string first_message_;
+};
+
+}  // namespace rehmc

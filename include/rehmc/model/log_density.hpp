@@ -1,0 +1,100 @@
+// What rehmc asks of a model: the value and gradient of an unnormalised log density on R^d.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rehmc {
+
+/// A log density l on R^d, up to a constant. `density(x, gradient)` returns l(x) and writes all d
+/// entries of the gradient of l at x. It may throw, or return NaN or an infinity, where l is not
+/// defined: the guard turns that into a divergence. Copies must be independent of each other, since
+/// every chain gets its own; shared data should sit behind a shared_ptr to const.
+template <class D>
+concept LogDensity = std::copy_constructible<D> &&
+    requires(D& density, const D& constant, std::span<const double> x, std::span<double> gradient) {
+  { density(x, gradient) } -> std::convertible_to<double>;
+  { constant.dimension() } -> std::convertible_to<std::size_t>;
+};
+
+/// A log density that also names its parameters, one name per coordinate.
+template <class D>
+concept NamedLogDensity = LogDensity<D> && requires(const D& constant) {
+  { constant.names() } -> std::convertible_to<std::vector<std::string>>;
+};
+
+/// A type-erased log density. Copying it copies the model.
+class Density {
+ public:
+  template <LogDensity D>
+  requires(!std::same_as<D, Density>) Density(D density)
+      : model_(std::make_unique<Holder<D>>(std::move(density))) {}
+
+  Density(const Density& other) : model_(other.model_->clone()) {}
+  Density(Density&&) noexcept = default;
+  Density& operator=(const Density& other) {
+    model_ = other.model_->clone();
+    return *this;
+  }
+  Density& operator=(Density&&) noexcept = default;
+  ~Density() = default;
+
+  double operator()(std::span<const double> x, std::span<double> gradient) {
+    return model_->evaluate(x, gradient);
+  }
+  std::size_t dimension() const { return model_->dimension(); }
+
+  /// One name per coordinate; "x.1", "x.2", ... where the model gives none.
+  std::vector<std::string> names() const { return model_->names(); }
+
+ private:
+  struct Model {
+    virtual ~Model() = default;
+    virtual double evaluate(std::span<const double> x, std::span<double> gradient) = 0;
+    virtual std::size_t dimension() const = 0;
+    virtual std::vector<std::string> names() const = 0;
+    virtual std::unique_ptr<Model> clone() const = 0;
+  };
+
+  template <LogDensity D>
+  struct Holder final : Model {
+    explicit Holder(D d) : density(std::move(d)) {}
+    double evaluate(std::span<const double> x, std::span<double> gradient) override {
+      return density(x, gradient);
+    }
+    std::size_t dimension() const override { return density.dimension(); }
+    std::vector<std::string> names() const override {
+      if constexpr (NamedLogDensity<D>) return density.names();
+      std::vector<std::string> numbered;
+      for (std::size_t i = 1; i <= dimension(); ++i) numbered.push_back("x." + std::to_string(i));
+      return numbered;
+    }
+    std::unique_ptr<Model> clone() const override { return std::make_unique<Holder>(density); }
+    D density;
+  };
+
+  std::unique_ptr<Model> model_;
+};
+
+/// A log density from its dimension and a function `double(span<const double> x, span<double> gradient)`.
+template <class F>
+class FunctionDensity {
+ public:
+  FunctionDensity(std::size_t dimension, F function)
+      : dimension_(dimension), function_(std::move(function)) {}
+  double operator()(std::span<const double> x, std::span<double> gradient) {
+    return function_(x, gradient);
+  }
+  std::size_t dimension() const { return dimension_; }
+
+ private:
+  std::size_t dimension_;
+  F function_;
+};
+
+}  // namespace rehmc
