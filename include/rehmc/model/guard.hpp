@@ -1,4 +1,4 @@
-// The guard: the one place that asks a model for a gradient, and that catches what a model may do wrong.
+// The guard: the one place that asks a model for a gradient, and catches what it does wrong.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ std::string_view describe(Fault fault) noexcept;
 /// Calls the density, counts the calls, and turns every fault into a log density of -inf.
 class Guard {
  public:
-  /// Throws ModelError for a density of dimension 0.
+  /// Throws ModelError for a density of dimension 0 or of an absurd one.
   explicit Guard(Density density);
 
   /// The log density at x, and its gradient; -inf where the model failed, with the fault counted
@@ -36,7 +36,8 @@ class Guard {
   double operator()(std::span<const double> x, std::span<double> gradient);
 
   /// The same, but a fault is a ModelError that says which coordinate has what value, and what the
-  /// model itself said. Also notices a gradient entry that was not written, or written past the end.
+  /// model itself said. Also notices a gradient entry that was not written, and one past
+  /// the end that was.
   double evaluate_strictly(std::span<const double> x, std::span<double> gradient);
 
   std::size_t dimension() const noexcept { return dimension_; }
@@ -50,6 +51,8 @@ class Guard {
   const std::string& first_message() const noexcept { return first_message_; }
 
  private:
+  void keep_message(std::string_view message);
+
   Density density_;
   std::size_t dimension_;
   std::uint64_t evaluations_ = 0;

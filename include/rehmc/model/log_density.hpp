@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
+
 namespace rehmc {
 
 /// A log density l on R^d, up to a constant. `density(x, gradient)` returns l(x) and writes all d
@@ -49,7 +51,8 @@ class Density {
   }
   std::size_t dimension() const { return model_->dimension(); }
 
-  /// One name per coordinate; "x.1", "x.2", ... where the model gives none.
+  /// One name per coordinate; "x.1", "x.2", ... where the model gives none. ModelError where their
+  /// number is not the dimension.
   std::vector<std::string> names() const { return model_->names(); }
 
  private:
@@ -69,10 +72,17 @@ class Density {
     }
     std::size_t dimension() const override { return density.dimension(); }
     std::vector<std::string> names() const override {
-      if constexpr (NamedLogDensity<D>) return density.names();
-      std::vector<std::string> numbered;
-      for (std::size_t i = 1; i <= dimension(); ++i) numbered.push_back("x." + std::to_string(i));
-      return numbered;
+      if constexpr (NamedLogDensity<D>) {
+        std::vector<std::string> given = density.names();
+        if (given.size() == dimension()) return given;
+        throw ModelError("the log density has dimension " + std::to_string(dimension()) +
+                         " but gives " + std::to_string(given.size()) + " names");
+      } else {
+        std::vector<std::string> numbered;
+        numbered.reserve(dimension());
+        for (std::size_t i = 1; i <= dimension(); ++i) numbered.push_back("x." + std::to_string(i));
+        return numbered;
+      }
     }
     std::unique_ptr<Model> clone() const override { return std::make_unique<Holder>(density); }
     D density;
@@ -81,7 +91,8 @@ class Density {
   std::unique_ptr<Model> model_;
 };
 
-/// A log density from its dimension and a function `double(span<const double> x, span<double> gradient)`.
+/// A log density from its dimension and a function `double(span<const double> x, span<double>
+/// gradient)`.
 template <class F>
 class FunctionDensity {
  public:
