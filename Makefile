@@ -1,0 +1,84 @@
+# The front door: `make` lists what there is. CMake does the work; this file only calls it.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+RELEASE := build/release
+CXX_FILES = $(shell find include src models cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+.PHONY: run
+run: dependencies $(RELEASE)/build.ninja ## install what is needed, build, and sample the eight schools with recycling
+	@cmake --build $(RELEASE) --target eight_schools
+	@$(RELEASE)/examples/eight_schools
+	@echo
+	@echo "Where to look next:"
+	@echo "  examples/eight_schools.cpp   the program that just ran"
+	@echo "  README.md                    what recycling gives, and how to sample your own density"
+	@echo "  make test                    prove that it is right on this machine"
+	@echo "  make                         everything else"
+
+.PHONY: build
+build: dependencies $(RELEASE)/build.ninja ## build everything for this machine into build/release
+	@cmake --build $(RELEASE)
+
+.PHONY: test
+test: test-dependencies rooms check-format build ## install what is needed, build, and run every test
+	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
+	@ctest --preset release -j $(JOBS)
+
+.PHONY: bench
+bench: dependencies $(RELEASE)/build.ninja ## measure the speed: a table, and build/bench.json
+	@cmake --build $(RELEASE) --target rehmc_bench
+	@$(RELEASE)/bench/rehmc_bench build/bench.json
+
+.PHONY: asan
+asan: dependencies build/asan/build.ninja ## run the tests under the address and undefined-behaviour sanitizers
+	@cmake --build build/asan
+	@ctest --preset asan -j $(JOBS)
+
+.PHONY: tsan
+tsan: dependencies build/tsan/build.ninja ## run the tests under the thread sanitizer
+	@cmake --build build/tsan
+	@ctest --preset tsan -j $(JOBS)
+
+.PHONY: format
+format: test-dependencies ## lay out all C++ files by .clang-format
+	@clang-format -i $(CXX_FILES)
+
+.PHONY: check-format
+check-format: test-dependencies ## fail if a C++ file is not laid out by .clang-format
+	@clang-format --dry-run --Werror $(CXX_FILES)
+
+.PHONY: tidy
+tidy: tool-dependencies $(RELEASE)/build.ninja ## run clang-tidy over the library, by .clang-tidy
+	@run-clang-tidy -quiet -p $(RELEASE) -j $(JOBS) '^$(CURDIR)/(src|models)/'
+
+.PHONY: rooms
+rooms: dependencies ## check the order of the rooms: which part of the library may include which
+	@scripts/check_rooms
+
+.PHONY: install
+install: build ## install the library and its headers under PREFIX (default /usr/local)
+	@cmake --install $(RELEASE) --prefix $(PREFIX)
+
+.PHONY: clean
+clean: ## remove everything that was built
+	@rm -rf build
+
+.PHONY: dependencies test-dependencies tool-dependencies
+dependencies:
+	@scripts/install_dependencies build
+test-dependencies:
+	@scripts/install_dependencies build test
+tool-dependencies:
+	@scripts/install_dependencies build tools
+
+# Ninja configures again by itself when a CMake file changes, but does not know of the presets.
+build/%/build.ninja: CMakePresets.json
+	@cmake --preset $*
+	@touch $@
