@@ -145,35 +145,38 @@ double Guard::evaluate_strictly(std::span<const double> x, std::span<double> gra
   const std::string message = first_message_;
   if (!first_message.empty()) first_message_ = first_message;
 
-  const auto fail = [&](const std::string& what) {
+  const auto at_point = [&](const std::string& what) {
+    return fmt::format("{}; at {}", what, list_point(density_, x));
+  };
+  const auto fail_length = [&](const std::string& what) {
     if (last_fault_ == Fault::none) {
       last_fault_ = Fault::bad_gradient;
       ++faults_[static_cast<std::size_t>(Fault::bad_gradient)];
     }
-    throw ModelError(fmt::format("{}; at {}", what, list_point(density_, x)));
+    throw GradientLengthError(at_point(what));
   };
   const auto written = [](double cell) { return !is_unwritten(cell); };
   if (std::ranges::any_of(behind, written)) {
     const auto last = std::find_if(behind.rbegin(), behind.rend(), written);
-    fail(fmt::format(
+    fail_length(fmt::format(
         "the model wrote past the end of the gradient: its dimension is {}, it wrote entry {}",
         dimension_, dimension_ + static_cast<std::size_t>(behind.rend() - last)));
   }
   if (last_fault_ == Fault::exception) {
-    fail(fmt::format("the model threw an exception: {}", message));
+    throw ModelError(at_point(fmt::format("the model threw an exception: {}", message)));
   }
   if (last_fault_ != Fault::none && last_fault_ != Fault::bad_gradient) {
-    fail(std::string(describe(last_fault_)));
+    throw ModelError(at_point(std::string(describe(last_fault_))));
   }
   if (std::ranges::any_of(entries, is_unwritten)) {
-    fail(fmt::format(
+    fail_length(fmt::format(
         "the model did not write the gradient of {}: it must set (not add to) all {} entries",
         list_entries(density_, entries, is_unwritten), dimension_));
   }
   if (last_fault_ == Fault::bad_gradient) {
     const double wrong = *std::ranges::find_if(entries, not_finite);
-    fail(fmt::format("the gradient is not finite: {} has {}",
-                     list_entries(density_, entries, not_finite), wrong));
+    throw ModelError(at_point(fmt::format("the gradient is not finite: {} has {}",
+                                          list_entries(density_, entries, not_finite), wrong)));
   }
   std::ranges::copy(entries, gradient.begin());
   return value;

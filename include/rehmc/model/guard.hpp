@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "rehmc/core/error.hpp"
 #include "rehmc/model/log_density.hpp"
 
 namespace rehmc {
@@ -25,6 +26,13 @@ inline constexpr std::size_t fault_count = 6;
 
 std::string_view describe(Fault fault) noexcept;
 
+/// The model leaves entries of the gradient unwritten or writes past its end: a mistake in the
+/// model that no other point would mend.
+class GradientLengthError : public ModelError {
+ public:
+  using ModelError::ModelError;
+};
+
 /// Calls the density, counts the calls, and turns every fault into a log density of -inf.
 class Guard {
  public:
@@ -36,8 +44,8 @@ class Guard {
   double operator()(std::span<const double> x, std::span<double> gradient);
 
   /// The same, but a fault is a ModelError that says which coordinate has what value, and what the
-  /// model itself said. Also notices a gradient entry that was not written, and one past
-  /// the end that was.
+  /// model itself said. Also notices a gradient entry that was not written, and one past the end
+  /// that was: GradientLengthError.
   double evaluate_strictly(std::span<const double> x, std::span<double> gradient);
 
   std::size_t dimension() const noexcept { return dimension_; }
