@@ -1,0 +1,21 @@
+// A state as everybody may read it: position, log density and gradient, which were paid for together.
+#pragma once
+
+#include <span>
+
+namespace rehmc {
+
+/// A view of one state; valid as long as its owner says.
+struct StateView {
+  std::span<const double> position;
+  std::span<const double> gradient;
+  double log_density = 0;
+};
+
+/// A state of a trajectory and its weight within that trajectory; the weights of a draw sum to 1.
+struct WeightedState {
+  StateView state;
+  double weight = 0;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,89 @@
+// Metrics: the mass matrix of the momentum, and the fused passes of a leapfrog step that depend on it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rehmc/core/low_rank.hpp"
+#include "rehmc/core/random.hpp"
+
+namespace rehmc {
+
+enum class MetricKind { unit, diagonal, dense, low_rank };
+
+std::string_view describe(MetricKind kind) noexcept;
+
+/// The momenta of the two ends of a run of states, and the sum over the run.
+struct RunMomenta {
+  const double* first;
+  const double* last;
+  const double* sum;
+};
+
+/// Products of velocities at the ends of two adjacent runs with momentum sums (Betancourt 2017,
+/// appendix A.4.2, with the two checks across the joint that Stan added). No product may be negative
+/// or zero unless the joined run turns.
+struct TurningProducts {
+  double first_whole, last_whole;    ///< ends of the joined run with its whole sum
+  double first_left, joint_left;     ///< sum over the left run and the first state of the right one
+  double joint_right, last_right;    ///< sum over the right run and the last state of the left one
+
+  bool turned() const {
+    return !(first_whole > 0 && last_whole > 0 && first_left > 0 && joint_left > 0 &&
+             joint_right > 0 && last_right > 0);
+  }
+};
+
+/// A constant metric: p ~ N(0, M). Vectors are padded with zeros and aligned (dynamics/pool.hpp).
+///
+/// A momentum is a block of `momentum_vectors()` vectors, vector_stride(d) apart: p first; metrics
+/// whose M^{-1} is expensive also keep the velocity M^{-1} p and M^{-1} times the gradient there, so
+/// that a leapfrog step takes a single product.
+class Metric {
+ public:
+  virtual ~Metric() = default;
+
+  virtual MetricKind kind() const = 0;
+  virtual std::size_t dimension() const = 0;
+  virtual std::size_t momentum_vectors() const = 0;
+
+  /// Draws p ~ N(0, M) at a state with this gradient; returns the kinetic energy p' M^{-1} p / 2.
+  virtual double draw_momentum(Stream& stream, const double* gradient, double* momentum) const = 0;
+
+  /// First half of a leapfrog step: p_half = p + step/2 g, x_new = x + step M^{-1} p_half (eq. 2).
+  virtual void kick_and_drift(double step, const double* position, const double* gradient,
+                              const double* momentum, double* new_position,
+                              double* new_momentum) const = 0;
+
+  /// Second half: p_new = p_half + step/2 g_new; returns the kinetic energy.
+  virtual double kick(double step, const double* new_gradient, double* new_momentum) const = 0;
+
+  /// Writes the momentum sum over both runs and returns the products of the turning criterion.
+  /// `sum` may be the left run's own sum.
+  virtual TurningProducts join(const RunMomenta& left, const RunMomenta& right,
+                               double* sum) const = 0;
+  /// The same for two single states, where the checks across the joint coincide with the whole.
+  virtual TurningProducts join_states(const double* left, const double* right,
+                                      double* sum) const = 0;
+
+  /// Diagonal of M^{-1}; what a summary of the adaptation shows.
+  virtual std::vector<double> inverse_diagonal() const = 0;
+};
+
+/// M = I.
+std::shared_ptr<const Metric> make_unit_metric(std::size_t dimension);
+
+/// M^{-1} = diag(inverse_mass): estimates of the variances.
+std::shared_ptr<const Metric> make_diagonal_metric(std::span<const double> inverse_mass);
+
+/// M^{-1} given as a symmetric positive definite matrix, row by row: an estimate of the covariance.
+std::shared_ptr<const Metric> make_dense_metric(std::size_t dimension,
+                                                std::span<const double> inverse_mass);
+
+/// M^{-1} = S (I + U (Lambda - I) U') S.
+std::shared_ptr<const Metric> make_low_rank_metric(DiagonalPlusLowRank inverse_mass);
+
+}  // namespace rehmc

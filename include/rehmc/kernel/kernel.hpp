@@ -1,0 +1,152 @@
+// Kernels: one transition of the Markov chain, with its statistics and its weighted trajectory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "rehmc/core/random.hpp"
+#include "rehmc/core/settings.hpp"
+#include "rehmc/core/state.hpp"
+#include "rehmc/dynamics/metric.hpp"
+#include "rehmc/model/guard.hpp"
+#include "rehmc/recycle/features.hpp"
+#include "rehmc/recycle/recycling.hpp"
+#include "rehmc/trajectory/ending.hpp"
+
+namespace rehmc {
+
+enum class KernelKind {
+  nuts,        ///< multinomial NUTS, as current Stan runs it
+  nuts_slice,  ///< slice NUTS of Hoffman & Gelman (2014)
+  hmc,         ///< HMC with paths of fixed or random length
+};
+
+/// Settings of both kinds of NUTS.
+struct NutsSettings {
+  int max_depth = 10;
+  double max_energy_error = 1000;
+
+  static constexpr auto settings() {
+    using S = NutsSettings;
+    return std::tuple{
+        Setting{"max_depth", &S::max_depth, between(1, 30),
+                "greatest depth of the tree: at most 2^depth - 1 steps a draw"},
+        Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
+                "a step that loses more energy than this is a divergence"}};
+  }
+};
+
+/// Settings of HMC with paths. L is `path_steps` steps if that is positive (uniform up to
+/// `path_steps_most` if that is larger), else max(1, round(jitter * path_length / step size)) with
+/// jitter uniform on [jitter_least, jitter_most].
+struct HmcSettings {
+  double path_length = 1.5707963267948966;  ///< a quarter turn of a standard normal
+  double jitter_least = 0.9;
+  double jitter_most = 1.1;
+  int path_steps = 0;
+  int path_steps_most = 0;
+  int max_steps = 10000;
+  double max_energy_error = 1000;
+  /// Theorem 2 of the paper: pool all states alike, so that draws with longer paths count more.
+  bool weight_by_steps = false;
+
+  static constexpr auto settings() {
+    using S = HmcSettings;
+    return std::tuple{
+        Setting{"path_length", &S::path_length, positive_finite(),
+                "integration time tau of a path, in units of the metric"},
+        Setting{"jitter_least", &S::jitter_least, positive_finite(),
+                "least factor on the path length, drawn anew for every path"},
+        Setting{"jitter_most", &S::jitter_most, positive_finite(),
+                "greatest factor on the path length"},
+        Setting{"path_steps", &S::path_steps, between(0, 1e6),
+                "number of steps of a path, or 0 to go by path length"},
+        Setting{"path_steps_most", &S::path_steps_most, between(0, 1e6),
+                "greatest number of steps, drawn uniformly from path_steps on; 0 for fixed paths"},
+        Setting{"max_steps", &S::max_steps, between(1, 1e6),
+                "a path is cut to this many steps, whatever the step size"},
+        Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
+                "a step that loses more energy than this is a divergence"},
+        Setting{"weight_by_steps", &S::weight_by_steps, between(0, 1),
+                "weigh every recycled state alike instead of every draw (Theorem 2)"}};
+  }
+};
+
+struct KernelSettings {
+  KernelKind kind = KernelKind::nuts;
+  Recycling recycling;
+  NutsSettings nuts;
+  HmcSettings hmc;
+
+  /// Throws ConfigError that names the setting, the value and the remedy.
+  void check() const;
+};
+
+/// What warmup tunes and sampling holds fixed.
+struct Tuning {
+  double step_size = 1;
+  std::shared_ptr<const Metric> metric;
+};
+
+/// A step that diverged: where it began, with what momentum, where it led, and why.
+struct Divergence {
+  std::span<const double> start;
+  std::span<const double> momentum;
+  std::span<const double> end;
+  Fault fault = Fault::none;  ///< none: the energy error was too large
+};
+
+/// What one transition tells. Views are valid until the kernel's next transition.
+struct Transition {
+  StateView state;                          ///< the next state of the chain
+  std::span<const WeightedState> recycled;  ///< what recycling kept; weights sum to 1
+  std::span<const double> feature_means;    ///< weighted means over all states, if features are in use
+  double mass = 1;                          ///< weight of this draw among the recycled draws
+  double acceptance = 0;    ///< mean acceptance probability over the trajectory (HMC: of its end)
+  double step_size = 0;
+  double energy = 0;        ///< H of the next state in this trajectory
+  double energy_error = 0;  ///< H of the next state less H of the start
+  double path_length = 0;   ///< steps times step size
+  int depth = 0;            ///< doublings that were kept; 0 for HMC
+  std::uint32_t leapfrogs = 0;
+  Ending ending = Ending::completed;
+  Divergence divergence;    ///< meaningful if ending is Ending::diverged
+};
+
+/// A Markov kernel and the chain's current state. Its randomness comes from the address alone.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  /// Puts the chain at a position; ModelError if the density or its gradient is not finite there.
+  virtual void set_position(std::span<const double> position) = 0;
+  virtual StateView state() const = 0;
+
+  /// From now on, sums these features over all states of every trajectory; nullptr for none.
+  virtual void use_features(const Features* features) = 0;
+
+  virtual const Transition& transition(const Tuning& tuning, const Address& address) = 0;
+
+  /// Energy lost by one step of this size from the current state with a fresh momentum; +inf if it
+  /// diverges. For the search of a first step size.
+  virtual double one_step_energy_error(const Tuning& tuning, const Address& address) = 0;
+
+  virtual const Guard& guard() const = 0;
+  virtual const KernelSettings& settings() const = 0;
+};
+
+/// The table of kernels: builds the one the settings name.
+std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& settings);
+
+std::string_view describe(KernelKind kind) noexcept;
+
+}  // namespace rehmc

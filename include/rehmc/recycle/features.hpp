@@ -1,0 +1,48 @@
+// Functions of a state whose weighted sums over whole trajectories somebody wants.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rehmc/core/state.hpp"
+
+namespace rehmc {
+
+/// A feature vector phi(x, gradient), summed as the trajectory grows; no states are stored for it.
+class Features {
+ public:
+  virtual ~Features() = default;
+  /// Number of sums.
+  virtual std::size_t size() const = 0;
+  /// Adds weight * phi(state) to the sums.
+  virtual void add(double weight, const StateView& state, std::span<double> sums) const = 0;
+};
+
+/// First and second moments about a centre c: (x - c) for every coordinate, then (x - c)^2.
+/// A centre somewhere in the bulk of the target keeps the second moments free of cancellation.
+class MomentFeatures final : public Features {
+ public:
+  explicit MomentFeatures(std::vector<double> centre) : centre_(std::move(centre)) {}
+  std::size_t size() const override { return 2 * centre_.size(); }
+  void add(double weight, const StateView& state, std::span<double> sums) const override;
+  std::span<const double> centre() const { return centre_; }
+
+ private:
+  std::vector<double> centre_;
+};
+
+/// First moments about a centre, then the lower triangle of (x - c)(x - c)', row by row.
+class CovarianceFeatures final : public Features {
+ public:
+  explicit CovarianceFeatures(std::vector<double> centre) : centre_(std::move(centre)) {}
+  std::size_t size() const override { return centre_.size() + centre_.size() * (centre_.size() + 1) / 2; }
+  void add(double weight, const StateView& state, std::span<double> sums) const override;
+  std::span<const double> centre() const { return centre_; }
+
+ private:
+  std::vector<double> centre_;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,108 @@
+// What a recycler holds while a trajectory grows: weighted states, subtree by subtree, in one array.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "rehmc/trajectory/tree.hpp"
+
+namespace rehmc {
+
+/// Whoever owns the states and counts who still needs each of them.
+template <class S>
+concept SharedStates = requires(S& states, typename S::Handle handle) {
+  states.retain(handle);
+  states.release(handle);
+};
+
+/// A kept state and its weight; every entry holds one reference to its state.
+template <class Handle>
+struct Entry {
+  Handle state;
+  double weight;
+};
+
+/// The entries of the committed tree, and of the growing half with its subtrees end to end.
+/// Because subtrees are joined in the order in which they grew, joining two costs nothing.
+template <SharedStates States>
+class Kept {
+ public:
+  using Handle = typename States::Handle;
+  using Entries = std::vector<Entry<Handle>>;
+
+  explicit Kept(States& states) : states_(&states) {}
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+
+  States& states() { return *states_; }
+  Entries& tree() { return tree_; }
+  Entries& half() { return half_; }
+
+  /// Where the last subtree of the half begins.
+  std::size_t last_begin() const { return begins_.back(); }
+
+  void start(Handle state, double weight) { append(tree_, state, weight); }
+  void begin_half() {
+    half_.clear();
+    begins_.clear();
+  }
+  void open_subtree() { begins_.push_back(half_.size()); }
+  void leaf(Handle state, double weight) {
+    open_subtree();
+    append(half_, state, weight);
+  }
+  void join() { begins_.pop_back(); }
+
+  void rescale_half(double factor) { rescale(half_, factor); }
+
+  /// Appends the half to the tree in the order of the path.
+  void commit(Direction direction, double tree_factor, double half_factor) {
+    if (tree_factor != 1) rescale(tree_, tree_factor);
+    if (half_factor != 1) rescale(half_, half_factor);
+    tree_.insert(tree_.end(), half_.begin(), half_.end());
+    if (direction == Direction::backward) {
+      const auto joint = tree_.end() - static_cast<std::ptrdiff_t>(half_.size());
+      std::reverse(joint, tree_.end());
+      std::rotate(tree_.begin(), joint, tree_.end());
+    }
+    half_.clear();
+    begins_.clear();
+  }
+
+  void drop_half() {
+    release(half_);
+    begins_.clear();
+  }
+
+  void clear() {
+    release(tree_);
+    release(half_);
+    begins_.clear();
+  }
+
+  /// A state that cannot be chosen is not held.
+  void append(Entries& entries, Handle state, double weight) {
+    if (!(weight > 0)) return;
+    states_->retain(state);
+    entries.push_back({state, weight});
+  }
+
+ private:
+  static void rescale(Entries& entries, double factor) {
+    for (auto& entry : entries) entry.weight *= factor;
+  }
+  void release(Entries& entries) {
+    for (auto& entry : entries) states_->release(entry.state);
+    entries.clear();
+  }
+
+  States* states_;
+  Entries tree_;
+  Entries half_;
+  std::vector<std::size_t> begins_;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,247 @@
+// The choices of what to keep of a weighted trajectory: none, all, spread, simple.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "rehmc/core/random.hpp"
+#include "rehmc/recycle/kept.hpp"
+#include "rehmc/recycle/systematic.hpp"
+
+namespace rehmc {
+
+/// Keeps nothing of a trajectory.
+class KeepNone {
+ public:
+  template <class Handle>
+  void start(Handle, double) {}
+  void begin_half() {}
+  template <class Handle>
+  void leaf(Handle, double) {}
+  void join() {}
+  void rescale_half(double) {}
+  void commit(Direction, double, double) {}
+  void drop_half() {}
+};
+
+/// Every state with its weight: the Rao-Blackwellized recycling of Algorithm 4 (slice: 1/|A|).
+template <SharedStates States>
+class KeepEvery {
+ public:
+  using Handle = typename States::Handle;
+  explicit KeepEvery(States& states) : kept_(states) {}
+
+  void begin(const Stream&) { kept_.clear(); }
+  void start(Handle state, double weight) { kept_.start(state, weight); }
+  void begin_half() { kept_.begin_half(); }
+  void leaf(Handle state, double weight) { kept_.leaf(state, weight); }
+  void join() { kept_.join(); }
+  void rescale_half(double factor) { kept_.rescale_half(factor); }
+  void commit(Direction direction, double tree_factor, double half_factor) {
+    kept_.commit(direction, tree_factor, half_factor);
+  }
+  void drop_half() { kept_.drop_half(); }
+
+  /// The kept states in path order, their weights summing to 1.
+  const std::vector<Entry<Handle>>& finish() {
+    double total = 0;
+    for (const auto& entry : kept_.tree()) total += entry.weight;
+    for (auto& entry : kept_.tree()) entry.weight /= total;
+    return kept_.tree();
+  }
+  void clear() { kept_.clear(); }
+
+ private:
+  Kept<States> kept_;
+};
+
+/// K equally weighted states, evenly spread along the path (appendix C of the paper, corrected and
+/// carried over to any weights). A subtree of up to K states keeps them all; a larger one keeps K by
+/// systematic sampling, so a chain never holds more than K states per level of its tree.
+/// The expected number of slots of a state is K times its weight.
+template <SharedStates States>
+class KeepSpread {
+ public:
+  using Handle = typename States::Handle;
+  KeepSpread(States& states, std::size_t count)
+      : kept_(states), count_(count), stream_({}, Purpose::recycling) {}
+
+  void begin(const Stream& stream) {
+    kept_.clear();
+    slots_.clear();
+    stream_ = stream;
+  }
+  void start(Handle state, double weight) { kept_.start(state, weight); }
+  void begin_half() { kept_.begin_half(); }
+  void leaf(Handle state, double weight) { kept_.leaf(state, weight); }
+  void join() {
+    kept_.join();
+    reduce(kept_.half(), kept_.last_begin());
+  }
+  void rescale_half(double factor) { kept_.rescale_half(factor); }
+  void commit(Direction direction, double tree_factor, double half_factor) {
+    kept_.commit(direction, tree_factor, half_factor);
+    reduce(kept_.tree(), 0);
+  }
+  void drop_half() { kept_.drop_half(); }
+
+  /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
+  const std::vector<Entry<Handle>>& finish() {
+    auto& entries = kept_.tree();
+    sample(entries, 0);
+    double total = 0;
+    for (const auto& entry : entries) total += entry.weight;
+    const double slots_per_weight = static_cast<double>(count_) / total;
+    for (const auto& entry : entries) {
+      const auto copies = static_cast<std::size_t>(std::lround(entry.weight * slots_per_weight));
+      slots_.insert(slots_.end(), copies, {entry.state, 1.0 / static_cast<double>(count_)});
+    }
+    stream_.shuffle(std::span(slots_));
+    return slots_;
+  }
+  void clear() { kept_.clear(); }
+
+ private:
+  void reduce(std::vector<Entry<Handle>>& entries, std::size_t first) {
+    if (entries.size() - first > count_) sample(entries, first);
+  }
+  void sample(std::vector<Entry<Handle>>& entries, std::size_t first) {
+    sample_systematically(entries, first, count_, stream_.uniform(),
+                          [&](const auto& entry) { kept_.states().release(entry.state); });
+  }
+
+  Kept<States> kept_;
+  std::size_t count_;
+  Stream stream_;
+  std::vector<Entry<Handle>> slots_;
+};
+
+/// Merges two uniformly ordered samples without replacement, the first of n_left and the second of
+/// n_right items, into a uniformly ordered sample of min(count, n_left + n_right) of their union:
+/// each next item comes from the left with probability (left over there) / (left over in all).
+/// `from_left(probability)` decides; `take_left()` and `take_right()` move the next item.
+template <class FromLeft, class TakeLeft, class TakeRight>
+void merge_without_replacement(double n_left, double n_right, double count, FromLeft&& from_left,
+                               TakeLeft&& take_left, TakeRight&& take_right) {
+  const double size = std::min(count, n_left + n_right);
+  for (double taken = 0; taken < size; ++taken) {
+    if (from_left(n_left / (n_left + n_right))) {
+      take_left();
+      --n_left;
+    } else {
+      take_right();
+      --n_right;
+    }
+  }
+}
+
+/// K states drawn at random (Algorithm 3). Equal weights: without replacement; when fewer than K
+/// states are acceptable, floor(K/|A|) copies of each and the remainder without replacement.
+/// Unequal weights: K independent draws by weight.
+template <SharedStates States>
+class KeepSimple {
+ public:
+  using Handle = typename States::Handle;
+  KeepSimple(States& states, std::size_t count, bool equal_weights)
+      : kept_(states), count_(count), equal_weights_(equal_weights), stream_({}, Purpose::recycling) {}
+
+  void begin(const Stream& stream) {
+    kept_.clear();
+    slots_.clear();
+    stream_ = stream;
+  }
+  void start(Handle state, double weight) {
+    fill(kept_.tree(), state, weight);
+    tree_weight_ = weight;
+  }
+  void begin_half() {
+    kept_.begin_half();
+    weights_.clear();
+  }
+  void leaf(Handle state, double weight) {
+    kept_.open_subtree();
+    fill(kept_.half(), state, weight);
+    weights_.push_back(weight);
+  }
+  void join() {
+    const std::size_t middle = kept_.last_begin();
+    kept_.join();
+    const double right = weights_.back();
+    weights_.pop_back();
+    merge(kept_.half(), kept_.last_begin(), middle, weights_.back(), right);
+    weights_.back() += right;
+  }
+  void rescale_half(double factor) {
+    for (double& weight : weights_) weight *= factor;
+  }
+  void commit(Direction, double tree_factor, double half_factor) {
+    tree_weight_ *= tree_factor;
+    const double half_weight = weights_.back() * half_factor;
+    auto& tree = kept_.tree();
+    const std::size_t middle = tree.size();
+    kept_.commit(Direction::forward, 1, 1);  // a random sample has no order to preserve
+    merge(tree, 0, middle, tree_weight_, half_weight);
+    tree_weight_ += half_weight;
+  }
+  void drop_half() { kept_.drop_half(); }
+
+  /// Exactly K slots of weight 1/K.
+  const std::vector<Entry<Handle>>& finish() {
+    const auto& entries = kept_.tree();
+    const double weight = 1.0 / static_cast<double>(count_);
+    for (std::size_t k = 0; k < count_; ++k) {
+      slots_.push_back({entries[k % entries.size()].state, weight});
+    }
+    return slots_;
+  }
+  void clear() { kept_.clear(); }
+
+ private:
+  using Entries = std::vector<Entry<Handle>>;
+
+  void fill(Entries& entries, Handle state, double weight) {
+    const std::size_t copies = equal_weights_ ? 1 : count_;
+    for (std::size_t k = 0; k < copies; ++k) kept_.append(entries, state, weight);
+  }
+
+  /// Merges the samples [first, middle) and [middle, end) into one at [first, ...).
+  void merge(Entries& entries, std::size_t first, std::size_t middle, double w_left,
+             double w_right) {
+    scratch_.clear();
+    std::size_t left = first;
+    std::size_t right = middle;
+    const auto drop = [&](std::size_t i) { kept_.states().release(entries[i].state); };
+    const auto from_left = [&](double probability) { return stream_.uniform() < probability; };
+    if (equal_weights_) {
+      merge_without_replacement(
+          w_left, w_right, static_cast<double>(count_), from_left,
+          [&] { scratch_.push_back(entries[left++]); },
+          [&] { scratch_.push_back(entries[right++]); });
+      for (; left < middle; ++left) drop(left);
+      for (; right < entries.size(); ++right) drop(right);
+    } else {
+      const double total = w_left + w_right;
+      if (left == middle || right == entries.size()) return;  // one side weighs nothing
+      for (std::size_t k = 0; k < count_; ++k) {
+        const bool take_left = from_left(w_left / total);
+        scratch_.push_back(entries[take_left ? left + k : right + k]);
+        drop(take_left ? right + k : left + k);
+      }
+    }
+    entries.resize(first);
+    entries.insert(entries.end(), scratch_.begin(), scratch_.end());
+  }
+
+  Kept<States> kept_;
+  std::size_t count_;
+  bool equal_weights_;
+  Stream stream_;
+  double tree_weight_ = 0;
+  std::vector<double> weights_;
+  Entries scratch_;
+  Entries slots_;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,235 @@
+// The doubling tree of NUTS, written against an abstract walk: it knows no physics.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "rehmc/trajectory/ending.hpp"
+#include "rehmc/trajectory/weight.hpp"
+
+namespace rehmc {
+
+enum class Direction : int { backward = -1, forward = 1 };
+
+/// One new state at the end of the walk.
+template <class State>
+struct Leaf {
+  State state;
+  Weight weight;
+  bool diverged = false;
+};
+
+/// A reversible walk along states, extended at either end.
+///
+/// A `Run` is what a turning criterion needs to know of consecutive states, in the order in which
+/// they were reached. `join(run, next)` appends the run `next`, whose first state follows the last
+/// one of `run`, consumes `next`, and tells whether the joined run turns. `step()` returns a state
+/// that stays alive until the next step; whoever wants it longer retains it.
+template <class W>
+concept Walk = requires(W& walk, typename W::State state, typename W::Run& run, Direction direction) {
+  walk.begin_half(direction);
+  { walk.step() } -> std::same_as<Leaf<typename W::State>>;
+  { walk.run_of_last_step() } -> std::same_as<typename W::Run>;
+  { walk.join(run, run) } -> std::convertible_to<bool>;
+  walk.reverse(run);
+  walk.release(run);
+  walk.keep_half();
+  walk.drop_half();
+};
+
+/// How the next state of the chain is selected: `selected` becomes `candidate` with the given
+/// probability. In production one of the two states is drawn; in the exactness tests a selection is
+/// a distribution and `choose` mixes, so that one run gives all probabilities.
+template <class S, class State>
+concept Selection = requires(S& selection, State state, typename S::Selected& selected) {
+  { selection.leaf(state) } -> std::same_as<typename S::Selected>;
+  selection.choose(selected, selected, 0.5);
+  selection.release(selected);
+};
+
+/// Whoever keeps something of all states: recyclers and running sums. Leaves arrive in the order of
+/// the walk; `join` merges the two last subtrees; only whole halves are ever dropped.
+template <class K, class State>
+concept Keeper = requires(K& keeper, State state, Direction direction) {
+  keeper.start(state, 1.0);
+  keeper.begin_half();
+  keeper.leaf(state, 1.0);
+  keeper.join();
+  keeper.rescale_half(0.5);
+  keeper.commit(direction, 1.0, 1.0);
+  keeper.drop_half();
+};
+
+/// Several keepers as one.
+template <class... Keepers>
+class KeepAll {
+ public:
+  explicit KeepAll(Keepers&... keepers) : keepers_(keepers...) {}
+
+  template <class State>
+  void start(State state, double weight) {
+    each([&](auto& keeper) { keeper.start(state, weight); });
+  }
+  void begin_half() {
+    each([](auto& keeper) { keeper.begin_half(); });
+  }
+  template <class State>
+  void leaf(State state, double weight) {
+    each([&](auto& keeper) { keeper.leaf(state, weight); });
+  }
+  void join() {
+    each([](auto& keeper) { keeper.join(); });
+  }
+  void rescale_half(double factor) {
+    each([&](auto& keeper) { keeper.rescale_half(factor); });
+  }
+  void commit(Direction direction, double tree_factor, double half_factor) {
+    each([&](auto& keeper) { keeper.commit(direction, tree_factor, half_factor); });
+  }
+  void drop_half() {
+    each([](auto& keeper) { keeper.drop_half(); });
+  }
+
+ private:
+  template <class F>
+  void each(F&& f) {
+    std::apply([&](auto&... keeper) { (f(keeper), ...); }, keepers_);
+  }
+  std::tuple<Keepers&...> keepers_;
+};
+
+/// A subtree: a few integers and sums. Merging two moves no states.
+template <class Run, class Selected>
+struct Subtree {
+  Run run;
+  Selected selected;
+  double weight;  ///< sum over its leaves, in units of the scale of its half (or of the tree)
+};
+
+/// How a tree came out.
+struct TreeOutcome {
+  int depth = 0;  ///< doublings that were kept
+  Ending ending = Ending::depth_limit;
+};
+
+/// Grows doubling trees; owns the stack of subtrees so that a transition allocates nothing.
+///
+/// Algorithm 3 of Hoffman & Gelman (2014) with weights in place of counts: the slice sampler has
+/// weights 0 and 1, the multinomial one exp(H0 - H) (Betancourt 2017, appendix A.3). Within a half
+/// the selected state follows the weights; between halves it is biased towards the new one.
+template <Walk W, Selection<typename W::State> S, Keeper<typename W::State> K>
+class Tree {
+ public:
+  using State = typename W::State;
+  using Branch = Subtree<typename W::Run, typename S::Selected>;
+
+  explicit Tree(std::vector<Branch>& stack, W& walk, S& selection, K& keeper)
+      : stack_(stack), walk_(walk), selection_(selection), keeper_(keeper) {
+    stack_.clear();
+  }
+
+  /// Grows from the walk's start until it turns, diverges or reaches max_depth. Bit j of
+  /// `directions` is the direction of doubling j (1: forward). The chosen state is in `tree`.
+  TreeOutcome grow(Branch& tree, std::uint64_t directions, int max_depth) {
+    double tree_scale = 0;
+    for (int depth = 0; depth < max_depth; ++depth) {
+      const auto direction =
+          (directions >> depth) & 1U ? Direction::forward : Direction::backward;
+      walk_.begin_half(direction);
+      keeper_.begin_half();
+      half_scale_ = 0;
+      if (const Ending ending = grow_half(depth); ending != Ending::completed) {
+        drop_half();
+        return {depth, ending};
+      }
+      Branch half = std::move(stack_.back());
+      stack_.pop_back();
+
+      // Only here can the two scales differ; the larger one wins.
+      const double scale = std::max(tree_scale, half_scale_);
+      const double tree_factor = std::exp(tree_scale - scale);
+      const double half_factor = std::exp(half_scale_ - scale);
+      tree_scale = scale;
+      tree.weight *= tree_factor;
+      half.weight *= half_factor;
+
+      // Biased progressive sampling: probability min(1, w(new half) / w(old tree)).
+      selection_.choose(tree.selected, half.selected,
+                        half.weight >= tree.weight ? 1.0 : half.weight / tree.weight);
+      tree.weight += half.weight;
+      keeper_.commit(direction, tree_factor, half_factor);
+      walk_.keep_half();
+
+      if (direction == Direction::backward) walk_.reverse(tree.run);
+      const bool turned = walk_.join(tree.run, half.run);
+      if (direction == Direction::backward) walk_.reverse(tree.run);
+      if (turned) return {depth + 1, Ending::turned};
+    }
+    return {max_depth, Ending::depth_limit};
+  }
+
+ private:
+  /// 2^depth steps; completed, or the reason why the half must be dropped whole.
+  Ending grow_half(int depth) {
+    const std::uint64_t leaves = std::uint64_t{1} << depth;
+    for (std::uint64_t n = 1; n <= leaves; ++n) {
+      const Leaf<State> leaf = walk_.step();
+      if (leaf.diverged) return Ending::diverged;
+      const double weight = in_half_scale(leaf.weight);
+      stack_.push_back({walk_.run_of_last_step(), selection_.leaf(leaf.state), weight});
+      keeper_.leaf(leaf.state, weight);
+      // After leaf n as many complete subtrees end as n has trailing zero bits.
+      for (std::uint64_t m = n; (m & 1U) == 0; m >>= 1U) {
+        if (join_last_two()) return Ending::turned_inside;
+      }
+    }
+    return Ending::completed;
+  }
+
+  bool join_last_two() {
+    Branch later = std::move(stack_.back());
+    stack_.pop_back();
+    Branch& earlier = stack_.back();
+    const double total = earlier.weight + later.weight;
+    selection_.choose(earlier.selected, later.selected, total > 0 ? later.weight / total : 0.0);
+    earlier.weight = total;
+    keeper_.join();
+    return walk_.join(earlier.run, later.run);
+  }
+
+  double in_half_scale(const Weight& weight) {
+    if (weight.log_scale == half_scale_) return weight.value;
+    if (weight.log_scale > half_scale_) {
+      const double factor = std::exp(half_scale_ - weight.log_scale);
+      for (Branch& branch : stack_) branch.weight *= factor;
+      keeper_.rescale_half(factor);
+      half_scale_ = weight.log_scale;
+      return weight.value;
+    }
+    return weight.value * std::exp(weight.log_scale - half_scale_);
+  }
+
+  void drop_half() {
+    for (Branch& branch : stack_) {
+      walk_.release(branch.run);
+      selection_.release(branch.selected);
+    }
+    stack_.clear();
+    keeper_.drop_half();
+    walk_.drop_half();
+  }
+
+  std::vector<Branch>& stack_;
+  W& walk_;
+  S& selection_;
+  K& keeper_;
+  double half_scale_ = 0;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,131 @@
+// Unit and diagonal metrics: everything happens coordinate by coordinate, in fused passes.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lanes.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/dynamics/metric.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using lanes::at;
+using lanes::Lanes;
+
+/// What both share, given the velocity policy of lanes.hpp.
+template <class Derived>
+class ElementwiseMetric : public Metric {
+ public:
+  explicit ElementwiseMetric(std::size_t dimension) : dimension_(dimension), n_(padded(dimension)) {}
+
+  std::size_t dimension() const override { return dimension_; }
+  std::size_t momentum_vectors() const override { return 1; }
+
+  void kick_and_drift(double step, const double* position, const double* gradient,
+                      const double* momentum, double* new_position,
+                      double* new_momentum) const override {
+    const auto velocity = derived().velocity();
+    const double half = 0.5 * step;
+    for (std::size_t i = 0; i < n_; i += lane_count) {
+      at(new_momentum, i) = at(momentum, i) + half * at(gradient, i);
+      at(new_position, i) = at(position, i) + step * velocity.group(new_momentum, i);
+    }
+  }
+
+  double kick(double step, const double* new_gradient, double* new_momentum) const override {
+    const auto velocity = derived().velocity();
+    const double half = 0.5 * step;
+    Lanes even{};
+    Lanes odd{};
+    const auto group = [&](std::size_t i) {
+      const Lanes p = at(new_momentum, i) + half * at(new_gradient, i);
+      at(new_momentum, i) = p;
+      return velocity.group(new_momentum, i) * p;
+    };
+    std::size_t i = 0;
+    for (; i + 2 * lane_count <= n_; i += 2 * lane_count) {
+      even += group(i);
+      odd += group(i + lane_count);
+    }
+    if (i < n_) even += group(i);
+    return 0.5 * lanes::sum(even + odd);
+  }
+
+  TurningProducts join(const RunMomenta& left, const RunMomenta& right,
+                       double* sum) const override {
+    return lanes::join(n_, derived().velocity(), left, right, sum);
+  }
+  TurningProducts join_states(const double* left, const double* right, double* sum) const override {
+    return lanes::join_states(n_, derived().velocity(), left, right, sum);
+  }
+
+ protected:
+  const Derived& derived() const { return static_cast<const Derived&>(*this); }
+  std::size_t n() const { return n_; }
+
+ private:
+  std::size_t dimension_;
+  std::size_t n_;
+};
+
+class UnitMetric final : public ElementwiseMetric<UnitMetric> {
+ public:
+  using ElementwiseMetric::ElementwiseMetric;
+  MetricKind kind() const override { return MetricKind::unit; }
+  double draw_momentum(Stream& stream, const double*, double* momentum) const override {
+    stream.fill_normal({momentum, dimension()});
+    return lanes::kinetic_energy(n(), velocity(), momentum);
+  }
+  std::vector<double> inverse_diagonal() const override {
+    return std::vector<double>(dimension(), 1.0);
+  }
+  lanes::UnitVelocity velocity() const { return {}; }
+};
+
+class DiagonalMetric final : public ElementwiseMetric<DiagonalMetric> {
+ public:
+  explicit DiagonalMetric(std::span<const double> inverse_mass)
+      : ElementwiseMetric(inverse_mass.size()), vectors_(2 * vector_stride(inverse_mass.size())) {
+    double* inverse = vectors_.data(block_);
+    double* root = inverse + vector_stride(dimension());
+    for (std::size_t i = 0; i < inverse_mass.size(); ++i) {
+      if (!(inverse_mass[i] > 0) || !std::isfinite(inverse_mass[i])) {
+        throw ConfigError(fmt::format(
+            "diagonal metric: entry {} is {}; every entry must be a positive, finite variance", i + 1,
+            inverse_mass[i]));
+      }
+      inverse[i] = inverse_mass[i];
+      root[i] = 1 / std::sqrt(inverse_mass[i]);
+    }
+  }
+  MetricKind kind() const override { return MetricKind::diagonal; }
+  double draw_momentum(Stream& stream, const double*, double* momentum) const override {
+    stream.fill_normal({momentum, dimension()});
+    const double* root = vectors_.data(block_) + vector_stride(dimension());
+    for (std::size_t i = 0; i < n(); i += lane_count) at(momentum, i) *= at(root, i);
+    return lanes::kinetic_energy(n(), velocity(), momentum);
+  }
+  std::vector<double> inverse_diagonal() const override {
+    const double* inverse = vectors_.data(block_);
+    return {inverse, inverse + dimension()};
+  }
+  lanes::DiagonalVelocity velocity() const { return {vectors_.data(block_)}; }
+
+ private:
+  BlockPool vectors_;  ///< one aligned, padded block: M^{-1}, then M^{1/2}
+  BlockPool::Handle block_ = vectors_.take();
+};
+
+}  // namespace
+
+std::shared_ptr<const Metric> make_unit_metric(std::size_t dimension) {
+  return std::make_shared<UnitMetric>(dimension);
+}
+
+std::shared_ptr<const Metric> make_diagonal_metric(std::span<const double> inverse_mass) {
+  return std::make_shared<DiagonalMetric>(inverse_mass);
+}
+
+}  // namespace rehmc

@@ -1,0 +1,171 @@
+// Dense and low-rank metrics: the velocity is carried along, so that a step takes one matrix product.
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "lanes.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/dynamics/metric.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using lanes::at;
+
+/// A momentum block holds p, then the velocity v = M^{-1} p, then M^{-1} g. Since M^{-1} is linear,
+/// v_half = v + step/2 M^{-1} g and v_new = v_half + step/2 M^{-1} g_new: the velocity form of
+/// leapfrog, with M^{-1} g_new as its only product.
+class MatrixMetric : public Metric {
+ public:
+  explicit MatrixMetric(std::size_t dimension)
+      : dimension_(dimension), n_(padded(dimension)), stride_(vector_stride(dimension)) {}
+
+  std::size_t dimension() const override { return dimension_; }
+  std::size_t momentum_vectors() const override { return 3; }
+
+  double draw_momentum(Stream& stream, const double* gradient, double* momentum) const override {
+    double* velocity = momentum + stride_;
+    double* scratch = momentum + 2 * stride_;
+    stream.fill_normal({scratch, dimension_});
+    momentum_from_normal(scratch, momentum);
+    multiply(momentum, velocity);
+    multiply(gradient, momentum + 2 * stride_);
+    return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, momentum);
+  }
+
+  void kick_and_drift(double step, const double* position, const double* gradient,
+                      const double* momentum, double* new_position,
+                      double* new_momentum) const override {
+    const double half = 0.5 * step;
+    const double* velocity = momentum + stride_;
+    const double* product = momentum + 2 * stride_;
+    double* new_velocity = new_momentum + stride_;
+    for (std::size_t i = 0; i < n_; i += lane_count) {
+      at(new_momentum, i) = at(momentum, i) + half * at(gradient, i);
+      at(new_velocity, i) = at(velocity, i) + half * at(product, i);
+      at(new_position, i) = at(position, i) + step * at(new_velocity, i);
+    }
+  }
+
+  double kick(double step, const double* new_gradient, double* new_momentum) const override {
+    const double half = 0.5 * step;
+    double* velocity = new_momentum + stride_;
+    double* product = new_momentum + 2 * stride_;
+    multiply(new_gradient, product);
+    for (std::size_t i = 0; i < n_; i += lane_count) {
+      at(new_momentum, i) += half * at(new_gradient, i);
+      at(velocity, i) += half * at(product, i);
+    }
+    return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, new_momentum);
+  }
+
+  TurningProducts join(const RunMomenta& left, const RunMomenta& right,
+                       double* sum) const override {
+    return lanes::join(n_, lanes::StoredVelocity{stride_}, left, right, sum);
+  }
+  TurningProducts join_states(const double* left, const double* right, double* sum) const override {
+    return lanes::join_states(n_, lanes::StoredVelocity{stride_}, left, right, sum);
+  }
+
+ protected:
+  /// M^{-1} x.
+  virtual void multiply(const double* x, double* result) const = 0;
+  /// p with variance M from a standard normal vector, which it may overwrite.
+  virtual void momentum_from_normal(double* normal, double* momentum) const = 0;
+
+ private:
+  std::size_t dimension_;
+  std::size_t n_;
+  std::size_t stride_;
+};
+
+using Vector = Eigen::Map<Eigen::VectorXd>;
+using ConstVector = Eigen::Map<const Eigen::VectorXd>;
+
+class DenseMetric final : public MatrixMetric {
+ public:
+  DenseMetric(std::size_t dimension, std::span<const double> inverse_mass)
+      : MatrixMetric(dimension) {
+    const auto d = static_cast<Eigen::Index>(dimension);
+    inverse_mass_ = Eigen::Map<const Eigen::MatrixXd>(inverse_mass.data(), d, d);
+    const double asymmetry = (inverse_mass_ - inverse_mass_.transpose()).cwiseAbs().maxCoeff();
+    if (!(asymmetry <= 1e-8 * inverse_mass_.cwiseAbs().maxCoeff())) {
+      throw ConfigError(fmt::format(
+          "dense metric: not symmetric or not finite (entries differ by up to {})", asymmetry));
+    }
+    cholesky_.compute(inverse_mass_);
+    if (cholesky_.info() != Eigen::Success) {
+      throw ConfigError("dense metric: not positive definite; use more draws or a diagonal metric");
+    }
+  }
+  MetricKind kind() const override { return MetricKind::dense; }
+  std::vector<double> inverse_diagonal() const override {
+    return {inverse_mass_.diagonal().begin(), inverse_mass_.diagonal().end()};
+  }
+
+ private:
+  void multiply(const double* x, double* result) const override {
+    const auto d = inverse_mass_.rows();
+    Vector(result, d).noalias() = inverse_mass_ * ConstVector(x, d);
+  }
+  // M^{-1} = L L', so p = L'^{-1} z has variance M.
+  void momentum_from_normal(double* normal, double* momentum) const override {
+    const auto d = inverse_mass_.rows();
+    Vector p(momentum, d);
+    p = Vector(normal, d);
+    cholesky_.matrixU().solveInPlace(p);
+  }
+
+  Eigen::MatrixXd inverse_mass_;
+  Eigen::LLT<Eigen::MatrixXd> cholesky_;
+};
+
+class LowRankMetric final : public MatrixMetric {
+ public:
+  explicit LowRankMetric(DiagonalPlusLowRank inverse_mass)
+      : MatrixMetric(inverse_mass.dimension()), inverse_mass_(std::move(inverse_mass)) {}
+  MetricKind kind() const override { return MetricKind::low_rank; }
+  std::vector<double> inverse_diagonal() const override { return inverse_mass_.diagonal(); }
+
+ private:
+  void multiply(const double* x, double* result) const override {
+    inverse_mass_.apply({x, dimension()}, {result, dimension()});
+  }
+  void momentum_from_normal(double* normal, double* momentum) const override {
+    inverse_mass_.apply_inverse_root({normal, dimension()}, {momentum, dimension()});
+  }
+
+  DiagonalPlusLowRank inverse_mass_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Metric> make_dense_metric(std::size_t dimension,
+                                                std::span<const double> inverse_mass) {
+  if (inverse_mass.size() != dimension * dimension) {
+    throw ConfigError(fmt::format("dense metric: found {} numbers, expected {} x {}",
+                                  inverse_mass.size(), dimension, dimension));
+  }
+  return std::make_shared<DenseMetric>(dimension, inverse_mass);
+}
+
+std::shared_ptr<const Metric> make_low_rank_metric(DiagonalPlusLowRank inverse_mass) {
+  return std::make_shared<LowRankMetric>(std::move(inverse_mass));
+}
+
+std::string_view describe(MetricKind kind) noexcept {
+  switch (kind) {
+    case MetricKind::unit: return "unit";
+    case MetricKind::diagonal: return "diagonal";
+    case MetricKind::dense: return "dense";
+    case MetricKind::low_rank: return "low-rank";
+  }
+  return "unknown";
+}
+
+}  // namespace rehmc

@@ -1,0 +1,63 @@
+// The table of kernels, and the checks of their settings.
+#include "rehmc/kernel/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "hmc.hpp"
+#include "nuts.hpp"
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+struct Registered {
+  KernelKind kind;
+  std::string_view name;
+  std::unique_ptr<Kernel> (*make)(Density, const KernelSettings&);
+};
+
+// A new kernel is one file and one line here.
+constexpr std::array kernels{Registered{KernelKind::nuts, "nuts", make_multinomial_nuts},
+                             Registered{KernelKind::nuts_slice, "nuts-slice", make_slice_nuts},
+                             Registered{KernelKind::hmc, "hmc", make_path_hmc}};
+
+const Registered& find(KernelKind kind) {
+  for (const Registered& kernel : kernels) {
+    if (kernel.kind == kind) return kernel;
+  }
+  throw ConfigError(fmt::format("kernel: unknown kind {}", static_cast<int>(kind)));
+}
+
+}  // namespace
+
+void KernelSettings::check() const {
+  find(kind);
+  recycling.check();
+  check_settings(nuts);
+  check_settings(hmc);
+  if (hmc.jitter_most < hmc.jitter_least) {
+    throw ConfigError(fmt::format("setting jitter_most: found {}, must be at least jitter_least = {}",
+                                  hmc.jitter_most, hmc.jitter_least));
+  }
+  if (hmc.path_steps_most > 0 && hmc.path_steps_most < std::max(1, hmc.path_steps)) {
+    throw ConfigError(
+        fmt::format("setting path_steps_most: found {}, must be 0 or at least path_steps = {}",
+                    hmc.path_steps_most, hmc.path_steps));
+  }
+}
+
+std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& settings) {
+  return find(settings.kind).make(std::move(density), settings);
+}
+
+std::string_view describe(KernelKind kind) noexcept {
+  for (const Registered& kernel : kernels) {
+    if (kernel.kind == kind) return kernel.name;
+  }
+  return "unknown";
+}
+
+}  // namespace rehmc

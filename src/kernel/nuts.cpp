@@ -1,0 +1,279 @@
+// NUTS: doubling trees of leapfrog steps, with slice (Hoffman & Gelman 2014) or multinomial weights.
+#include "nuts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "phase_space.hpp"
+#include "rehmc/trajectory/tree.hpp"
+
+namespace rehmc {
+
+namespace {
+
+/// Turning by momentum sums (Betancourt 2017, appendix A.4.2): a run keeps the momenta of its two
+/// ends and the sum in between. A run of one state shares one buffer for all three.
+struct SumTurning {
+  struct Run {
+    MomentumHandle first;
+    MomentumHandle last;
+    MomentumHandle sum;
+    bool single() const { return first == last; }
+  };
+
+  static Run leaf(PhaseSpace&, const PhasePoint& point) {
+    return {point.momentum, point.momentum, point.momentum};
+  }
+
+  static bool join(PhaseSpace& space, Run& left, Run& right, double) {
+    const MomentumHandle sum = left.single() ? space.momenta->take() : left.sum;
+    const auto data = [&](MomentumHandle handle) { return space.momentum(handle); };
+    const TurningProducts products =
+        left.single() && right.single()
+            ? space.metric().join_states(data(left.first), data(right.first), data(sum))
+            : space.metric().join({data(left.first), data(left.last), data(left.sum)},
+                                  {data(right.first), data(right.last), data(right.sum)}, data(sum));
+    if (!left.single()) space.momenta->release(left.last);
+    if (!right.single()) {
+      space.momenta->release(right.first);
+      space.momenta->release(right.sum);
+    }
+    left = {left.first, right.last, sum};
+    return products.turned();
+  }
+
+  static void release(PhaseSpace& space, Run& run) {
+    space.momenta->release(run.first);
+    if (run.single()) return;
+    space.momenta->release(run.last);
+    space.momenta->release(run.sum);
+  }
+};
+
+/// Turning by the distance of the ends (Hoffman & Gelman 2014, eq. 9): (x+ - x-) . p at both ends.
+struct DistanceTurning {
+  struct Run {
+    PhasePoint first;
+    PhasePoint last;
+    bool single() const { return first.momentum == last.momentum; }
+  };
+
+  static Run leaf(PhaseSpace& space, const PhasePoint& point) {
+    space.states.retain(point.state);
+    return {point, point};
+  }
+
+  static bool join(PhaseSpace& space, Run& left, Run& right, double sign) {
+    if (!left.single()) release_point(space, left.last);
+    if (!right.single()) release_point(space, right.first);
+    left.last = right.last;
+    const double* x_first = space.states.position(left.first.state);
+    const double* x_last = space.states.position(left.last.state);
+    const double* p_first = space.momentum(left.first.momentum);
+    const double* p_last = space.momentum(left.last.momentum);
+    double at_first = 0;
+    double at_last = 0;
+#pragma omp simd reduction(+ : at_first, at_last)
+    for (std::size_t i = 0; i < space.dimension(); ++i) {
+      const double reach = x_last[i] - x_first[i];
+      at_first += reach * p_first[i];
+      at_last += reach * p_last[i];
+    }
+    // In a half that grows backward the last state is the earliest in time.
+    return !(sign * at_first >= 0 && sign * at_last >= 0);
+  }
+
+  static void release(PhaseSpace& space, Run& run) {
+    const bool single = run.single();
+    release_point(space, run.first);
+    if (!single) release_point(space, run.last);
+  }
+
+ private:
+  static void release_point(PhaseSpace& space, const PhasePoint& point) {
+    space.states.release(point.state);
+    space.momenta->release(point.momentum);
+  }
+};
+
+/// A leaf weighs exp(H0 - H); it diverges when it loses too much energy against the start.
+struct MultinomialRule {
+  double max_energy_error;
+  Weight weight(double energy_error) const { return multinomial_weight(energy_error); }
+  bool diverges(double energy_error) const { return !(energy_error <= max_energy_error); }
+};
+
+/// A leaf counts if it lies above the slice; it diverges when it lies too far below (Hoffman &
+/// Gelman 2014, Algorithm 3: log u - Delta_max against the log density of the leaf).
+struct SliceRule {
+  double max_energy_error;
+  double log_uniform;  ///< log u + H0
+  Weight weight(double energy_error) const { return slice_weight(energy_error, log_uniform); }
+  bool diverges(double energy_error) const {
+    return !(-energy_error > log_uniform - max_energy_error);
+  }
+};
+
+/// The walk of trajectory/tree.hpp along leapfrog steps.
+template <class Turning, class Rule>
+class LeapfrogWalk {
+ public:
+  using State = StateHandle;
+  using Run = typename Turning::Run;
+
+  LeapfrogWalk(PhaseSpace& space, const PhasePoint& start, const Rule& rule)
+      : space_(space), rule_(rule), start_energy_(space.states.energy(start.state)), ends_{start, start} {
+    space_.states.retain(start.state);
+    space_.states.retain(start.state);
+  }
+
+  void begin_half(Direction direction) {
+    direction_ = direction;
+    front_ = ends_[direction == Direction::forward];
+    space_.states.retain(front_.state);
+  }
+
+  Leaf<State> step() {
+    const PhasePoint next = space_.step(front_, sign() * space_.step_size());
+    const double energy_error = space_.states.energy(next.state) - start_energy_;
+    ++leapfrogs_;
+    if (rule_.diverges(energy_error)) {
+      acceptance_sum_ += std::isnan(energy_error) ? 0.0 : std::min(1.0, std::exp(-energy_error));
+      space_.keep_divergence(front_, next);
+      return {next.state, {}, true};
+    }
+    const Weight weight = rule_.weight(energy_error);
+    acceptance_sum_ += acceptance(weight, energy_error);
+    space_.states.release(front_.state);
+    front_ = next;
+    return {next.state, weight, false};
+  }
+
+  Run run_of_last_step() { return Turning::leaf(space_, front_); }
+  bool join(Run& run, Run& next) { return Turning::join(space_, run, next, sign()); }
+  void reverse(Run& run) { std::swap(run.first, run.last); }
+  void release(Run& run) { Turning::release(space_, run); }
+
+  void keep_half() {
+    auto& end = ends_[direction_ == Direction::forward];
+    space_.states.release(end.state);
+    end = front_;
+  }
+  void drop_half() { space_.states.release(front_.state); }
+
+  /// Lets go of the two ends.
+  void finish() {
+    for (const PhasePoint& end : ends_) space_.states.release(end.state);
+  }
+
+  std::uint32_t leapfrogs() const { return leapfrogs_; }
+  double acceptance() const { return acceptance_sum_ / std::max(1U, leapfrogs_); }
+
+ private:
+  double sign() const { return static_cast<double>(direction_); }
+
+  static double acceptance(const Weight& weight, double energy_error) {
+    if constexpr (std::same_as<Rule, MultinomialRule>) {
+      return weight.log_scale > 0 ? 1.0 : std::min(1.0, weight.value);
+    } else {
+      return std::min(1.0, std::exp(-energy_error));
+    }
+  }
+
+  PhaseSpace& space_;
+  Rule rule_;
+  double start_energy_;
+  std::array<PhasePoint, 2> ends_;  ///< backward, forward; one reference each
+  PhasePoint front_{};
+  Direction direction_ = Direction::forward;
+  std::uint32_t leapfrogs_ = 0;
+  double acceptance_sum_ = 0;
+};
+
+/// Draws which state is selected.
+class DrawnSelection {
+ public:
+  using Selected = StateHandle;
+  DrawnSelection(StatePool& states, const Address& address)
+      : states_(states), stream_(address, Purpose::selection) {}
+
+  Selected leaf(StateHandle state) {
+    states_.retain(state);
+    return state;
+  }
+  void choose(Selected& selected, Selected& candidate, double probability) {
+    if (probability >= 1 || (probability > 0 && stream_.uniform() < probability)) {
+      std::swap(selected, candidate);
+    }
+    states_.release(candidate);
+  }
+  void release(Selected& selected) { states_.release(selected); }
+
+ private:
+  StatePool& states_;
+  Stream stream_;
+};
+
+template <class Turning, class Rule>
+class Nuts final : public HamiltonianKernel {
+ public:
+  Nuts(Density density, const KernelSettings& settings)
+      : HamiltonianKernel(std::move(density), settings) {
+    stack_.reserve(static_cast<std::size_t>(settings.nuts.max_depth) + 1);
+  }
+
+  const Transition& transition(const Tuning& tuning, const Address& address) override {
+    const PhasePoint start = begin_transition(tuning, address);
+    const double start_energy = space_.states.energy(start.state);
+    LeapfrogWalk<Turning, Rule> walk(space_, start, rule(address));
+    DrawnSelection selection(space_.states, address);
+    const std::uint64_t directions = Stream(address, Purpose::direction).bits();
+
+    Subtree<typename Turning::Run, StateHandle> tree{Turning::leaf(space_, start),
+                                                     selection.leaf(start.state), 1.0};
+    TreeOutcome outcome;
+    with_keeper([&](auto& keeper) {
+      keeper.start(start.state, 1.0);
+      Tree grower(stack_, walk, selection, keeper);
+      outcome = grower.grow(tree, directions, settings_.nuts.max_depth);
+    });
+
+    Turning::release(space_, tree.run);
+    walk.finish();
+
+    record_.ending = outcome.ending;
+    record_.depth = outcome.depth;
+    record_.leapfrogs = walk.leapfrogs();
+    record_.acceptance = walk.acceptance();
+    record_.path_length = walk.leapfrogs() * tuning.step_size;
+    return finish_transition(tree.selected, start_energy);
+  }
+
+ private:
+  Rule rule(const Address& address) const {
+    if constexpr (std::same_as<Rule, SliceRule>) {
+      return {settings_.nuts.max_energy_error,
+              std::log(Stream(address, Purpose::slice).uniform())};
+    } else {
+      return {settings_.nuts.max_energy_error};
+    }
+  }
+
+  std::vector<Subtree<typename Turning::Run, StateHandle>> stack_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_multinomial_nuts(Density density, const KernelSettings& settings) {
+  return std::make_unique<Nuts<SumTurning, MultinomialRule>>(std::move(density), settings);
+}
+
+std::unique_ptr<Kernel> make_slice_nuts(Density density, const KernelSettings& settings) {
+  return std::make_unique<Nuts<DistanceTurning, SliceRule>>(std::move(density), settings);
+}
+
+}  // namespace rehmc

@@ -1,0 +1,126 @@
+// What every Hamiltonian kernel owns: the guard, the pools, the chain's state, and one leapfrog step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "rehmc/dynamics/pool.hpp"
+#include "rehmc/kernel/kernel.hpp"
+#include "rehmc/recycle/feature_sums.hpp"
+#include "rehmc/recycle/recyclers.hpp"
+
+namespace rehmc {
+
+using StateHandle = StatePool::Handle;
+using MomentumHandle = BlockPool::Handle;
+
+/// A state and the momentum it was reached with.
+struct PhasePoint {
+  StateHandle state;
+  MomentumHandle momentum;
+};
+
+/// The states, the momenta and the physics that moves them.
+class PhaseSpace {
+ public:
+  explicit PhaseSpace(Density density);
+
+  StatePool states;
+  std::optional<BlockPool> momenta;  ///< made anew when a metric with other blocks comes
+  Guard guard;
+
+  std::size_t dimension() const { return states.dimension(); }
+
+  /// Prepares for a transition with this tuning; ConfigError if it does not fit.
+  void use(const Tuning& tuning);
+
+  /// A fresh momentum at the state, whose energy it sets.
+  PhasePoint begin(StateHandle state, const Address& address);
+
+  /// One leapfrog step (eq. 2 of the paper) of signed size; the energy is +inf if the model failed.
+  PhasePoint step(const PhasePoint& from, double signed_step);
+
+  /// Keeps a step that diverged, with the momentum at its start; takes over the point it led to.
+  void keep_divergence(const PhasePoint& from, const PhasePoint& to);
+  /// Lets go of it.
+  void drop_divergence();
+  /// The step kept last; only while it is kept.
+  Divergence divergence() const;
+
+  double* momentum(MomentumHandle handle) { return momenta->data(handle); }
+  const Metric& metric() const { return *tuning_.metric; }
+  double step_size() const { return tuning_.step_size; }
+
+ private:
+  struct DivergentStep {
+    StateHandle start;
+    PhasePoint end;
+    Fault fault;
+  };
+
+  Tuning tuning_;
+  std::size_t momentum_vectors_ = 0;
+  std::optional<DivergentStep> divergent_;
+};
+
+/// A kernel on a phase space: the chain's state, recycling, feature sums and the record of a
+/// transition. Kernels derive from it and supply the trajectory.
+class HamiltonianKernel : public Kernel {
+ public:
+  HamiltonianKernel(Density density, const KernelSettings& settings);
+
+  void set_position(std::span<const double> position) override;
+  StateView state() const override { return space_.states.view(current_); }
+  void use_features(const Features* features) override { sums_.use(features); }
+  double one_step_energy_error(const Tuning& tuning, const Address& address) override;
+  const Guard& guard() const override { return space_.guard; }
+  const KernelSettings& settings() const override { return settings_; }
+
+ protected:
+  using Recycler = std::variant<KeepNone, KeepEvery<StatePool>, KeepSpread<StatePool>,
+                                KeepSimple<StatePool>>;
+
+  /// Lets go of what the last transition kept, and starts a trajectory at the chain's state.
+  PhasePoint begin_transition(const Tuning& tuning, const Address& address);
+
+  /// Calls `grow(keeper)` with the recycler and, if in use, the feature sums as one keeper.
+  template <class Grow>
+  void with_keeper(Grow&& grow) {
+    std::visit(
+        [&](auto& recycler) {
+          if (sums_.active()) {
+            KeepAll keeper(recycler, sums_);
+            grow(keeper);
+          } else {
+            grow(recycler);
+          }
+        },
+        recycler_);
+  }
+
+  /// The chain moves to `next`, whose reference it takes over; fills the views of the record.
+  const Transition& finish_transition(StateHandle next, double start_energy);
+
+  const KernelSettings settings_;
+  PhaseSpace space_;
+  StateHandle current_;
+  Transition record_;
+
+  /// Kept by HMC's own recyclers (accept_each, stride): one reference each.
+  std::vector<StateHandle> accepted_;
+
+ private:
+  void release_last_transition();
+
+  Recycler recycler_;
+  FeatureSums<StatePool> sums_;
+  std::vector<WeightedState> kept_view_;
+};
+
+}  // namespace rehmc
