@@ -54,7 +54,7 @@ Derivative five_point_rule(Function&& f, const Centre& centre, double step) {
   if (!std::isfinite(up + down + up_twice + down_twice)) return {};
   const double three_points = (up - down) / (2 * step);
   const double five_points = (8 * (up - down) - (up_twice - down_twice)) / (12 * step);
-  const double fourth_difference = (up_twice + down_twice) - 4 * (up + down) + 6 * value_at_zero;
+  const double fourth_difference = (up_twice + down_twice) - 4 * (up + down) + 6 * centre.value;
   const double magnitude = centre.magnitude + std::max({std::abs(centre.value), std::abs(up_twice),
                                                         std::abs(down_twice)});
   const double noise = std::max(16 * std::numeric_limits<double>::epsilon() * magnitude,
