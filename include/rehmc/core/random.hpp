@@ -1,4 +1,5 @@
-// Random streams addressed by (seed, chain, iteration, purpose): nothing is consumed, so jumping is free.
+// Random streams addressed by (seed, chain, iteration, purpose): nothing is consumed, so jumping is
+// free.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@ enum class Purpose : std::uint32_t {
   initial_point = 7,
   estimate = 8,
   test = 9,
+  step_size = 10,
 };
 
 /// Where in the run a stream lives.
@@ -34,8 +36,10 @@ struct Address {
 
 /// A sequence of random numbers that depends on its address and purpose alone.
 ///
-/// Philox4x32-10 (Salmon et al. 2011), through Random123. The key mixes the seed and adds the chain,
-/// the counter holds (block, purpose, iteration).
+/// Philox4x32-10 (Salmon et al. 2011, Random123): a block cipher, keyed by (seed, chain), that
+/// encrypts the counter (block, purpose, iteration). Two streams of one run never share a block.
+/// Making a stream is cheap: nothing is generated until the first number is asked for. A stream
+/// holds 2^32 blocks of 128 bits and then repeats.
 class Stream {
  public:
   Stream(const Address& address, Purpose purpose) noexcept;
@@ -46,16 +50,21 @@ class Stream {
     return buffer_[next_++];
   }
 
-  /// Uniform on the open interval (0, 1), 53 bits.
-  double uniform() { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1.0p-53; }
+  /// Uniform on the open interval (0, 1): the 2^52 odd multiples of 2^-53, so 0 and 1 never come.
+  double uniform() { return static_cast<double>((bits() >> 11) | 1) * 0x1.0p-53; }
 
   /// Uniform on {0, ..., n - 1}, without bias; n >= 1.
   std::uint64_t below(std::uint64_t n);
 
+  /// Standard normal. Where many are needed, fill_normal is several times faster.
   double normal();
+
+  /// Standard exponential, always above 0; its smallest and its largest value are 2^-53 and 44.4.
   double exponential();
 
-  /// Fills with independent standard normals. Does not depend on the vector width of the machine.
+  /// Fills with independent standard normals: the same bits on every machine, whatever its vector
+  /// width. Takes 8 fresh blocks for every 16 numbers begun, and leaves what earlier calls of the
+  /// scalar functions have buffered to later ones.
   void fill_normal(std::span<double> out);
 
   /// A uniformly random order.
@@ -67,12 +76,12 @@ class Stream {
  private:
   void refill();
 
-  std::array<std::uint64_t, 16> buffer_;
+  std::array<std::uint64_t, 16> buffer_;  // left unset until the first refill
   std::size_t next_ = 16;
-  std::uint32_t block_ = 0;
-  std::array<std::uint32_t, 2> key_;
+  std::uint32_t block_ = 0;  // the first block not yet taken
   std::uint32_t purpose_;
   std::uint64_t iteration_;
+  std::uint64_t key_;
 };
 
 }  // namespace rehmc
