@@ -18,7 +18,8 @@ using lanes::Lanes;
 template <class Derived>
 class ElementwiseMetric : public Metric {
  public:
-  explicit ElementwiseMetric(std::size_t dimension) : dimension_(dimension), n_(padded(dimension)) {}
+  explicit ElementwiseMetric(std::size_t dimension)
+      : dimension_(dimension), n_(padded(dimension)) {}
 
   std::size_t dimension() const override { return dimension_; }
   std::size_t momentum_vectors() const override { return 1; }
@@ -29,28 +30,20 @@ class ElementwiseMetric : public Metric {
     const auto velocity = derived().velocity();
     const double half = 0.5 * step;
     for (std::size_t i = 0; i < n_; i += lane_count) {
-      at(new_momentum, i) = at(momentum, i) + half * at(gradient, i);
-      at(new_position, i) = at(position, i) + step * velocity.group(new_momentum, i);
+      const Lanes p = at(momentum, i) + half * at(gradient, i);
+      at(new_momentum, i) = p;
+      at(new_position, i) = at(position, i) + step * velocity(p, new_momentum, i);
     }
   }
 
   double kick(double step, const double* new_gradient, double* new_momentum) const override {
     const auto velocity = derived().velocity();
     const double half = 0.5 * step;
-    Lanes even{};
-    Lanes odd{};
-    const auto group = [&](std::size_t i) {
-      const Lanes p = at(new_momentum, i) + half * at(new_gradient, i);
-      at(new_momentum, i) = p;
-      return velocity.group(new_momentum, i) * p;
-    };
-    std::size_t i = 0;
-    for (; i + 2 * lane_count <= n_; i += 2 * lane_count) {
-      even += group(i);
-      odd += group(i + lane_count);
-    }
-    if (i < n_) even += group(i);
-    return 0.5 * lanes::sum(even + odd);
+    return 0.5 * lanes::sum_groups(n_, [&](std::size_t i) {
+             const Lanes p = at(new_momentum, i) + half * at(new_gradient, i);
+             at(new_momentum, i) = p;
+             return p * velocity(p, new_momentum, i);
+           });
   }
 
   TurningProducts join(const RunMomenta& left, const RunMomenta& right,
@@ -93,8 +86,8 @@ class DiagonalMetric final : public ElementwiseMetric<DiagonalMetric> {
     for (std::size_t i = 0; i < inverse_mass.size(); ++i) {
       if (!(inverse_mass[i] > 0) || !std::isfinite(inverse_mass[i])) {
         throw ConfigError(fmt::format(
-            "diagonal metric: entry {} is {}; every entry must be a positive, finite variance", i + 1,
-            inverse_mass[i]));
+            "diagonal metric: entry {} is {}; every entry must be a positive, finite variance",
+            i + 1, inverse_mass[i]));
       }
       inverse[i] = inverse_mass[i];
       root[i] = 1 / std::sqrt(inverse_mass[i]);

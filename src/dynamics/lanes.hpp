@@ -1,4 +1,5 @@
-// Fused passes over padded vectors, eight numbers at a time; the same order of sums on every machine.
+// Fused passes over padded vectors, eight numbers at a time; the same order of sums on every
+// machine.
 #pragma once
 
 #include <cstddef>
@@ -21,41 +22,45 @@ inline double sum(const Lanes& x) {
   return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
-// Velocities M^{-1} p by metric. `group(p, i)` is the velocity of coordinates i ... i + 7 of the
-// momentum block p.
+// Velocities M^{-1} p by metric: of coordinates i ... i + 7 of a momentum block, whose p is at
+// hand.
 struct UnitVelocity {
-  Lanes group(const double* momentum, std::size_t i) const { return at(momentum, i); }
+  Lanes operator()(const Lanes& p, const double*, std::size_t) const { return p; }
 };
 struct DiagonalVelocity {
   const double* inverse_mass;
-  Lanes group(const double* momentum, std::size_t i) const {
-    return at(inverse_mass, i) * at(momentum, i);
+  Lanes operator()(const Lanes& p, const double*, std::size_t i) const {
+    return at(inverse_mass, i) * p;
   }
 };
 struct StoredVelocity {
   std::size_t stride;  ///< the velocity lies this far behind the momentum
-  Lanes group(const double* momentum, std::size_t i) const { return at(momentum + stride, i); }
+  Lanes operator()(const Lanes&, const double* momentum, std::size_t i) const {
+    return at(momentum + stride, i);
+  }
 };
 
-// x' y over n padded coordinates; two sums run side by side to hide the latency of additions.
-template <class GroupX, class GroupY>
-double dot(std::size_t n, GroupX&& x, GroupY&& y) {
+// Sum of group(i) over n padded coordinates; two sums run side by side to hide the latency of
+// additions.
+template <class Group>
+double sum_groups(std::size_t n, Group&& group) {
   Lanes even{};
   Lanes odd{};
   std::size_t i = 0;
   for (; i + 2 * lane_count <= n; i += 2 * lane_count) {
-    even += x(i) * y(i);
-    odd += x(i + lane_count) * y(i + lane_count);
+    even += group(i);
+    odd += group(i + lane_count);
   }
-  if (i < n) even += x(i) * y(i);
+  if (i < n) even += group(i);
   return sum(even + odd);
 }
 
 template <class Velocity>
 double kinetic_energy(std::size_t n, const Velocity& velocity, const double* momentum) {
-  return 0.5 * dot(
-                   n, [&](std::size_t i) { return velocity.group(momentum, i); },
-                   [&](std::size_t i) { return at(momentum, i); });
+  return 0.5 * sum_groups(n, [&](std::size_t i) {
+           const Lanes p = at(momentum, i);
+           return p * velocity(p, momentum, i);
+         });
 }
 
 template <class Velocity>
@@ -67,15 +72,17 @@ TurningProducts join(std::size_t n, const Velocity& velocity, const RunMomenta& 
     const Lanes right_sum = at(right.sum, i);
     const Lanes whole = left_sum + right_sum;
     at(whole_sum, i) = whole;
-    const Lanes first = velocity.group(left.first, i);
-    const Lanes last = velocity.group(right.last, i);
+    const Lanes first = velocity(at(left.first, i), left.first, i);
+    const Lanes last = velocity(at(right.last, i), right.last, i);
     first_whole += first * whole;
     last_whole += last * whole;
-    const Lanes left_and_next = left_sum + at(right.first, i);
+    const Lanes next = at(right.first, i);
+    const Lanes left_and_next = left_sum + next;
     first_left += first * left_and_next;
-    joint_left += velocity.group(right.first, i) * left_and_next;
-    const Lanes right_and_previous = right_sum + at(left.last, i);
-    joint_right += velocity.group(left.last, i) * right_and_previous;
+    joint_left += velocity(next, right.first, i) * left_and_next;
+    const Lanes previous = at(left.last, i);
+    const Lanes right_and_previous = right_sum + previous;
+    joint_right += velocity(previous, left.last, i) * right_and_previous;
     last_right += last * right_and_previous;
   }
   return {sum(first_whole), sum(last_whole),  sum(first_left),
@@ -87,10 +94,12 @@ TurningProducts join_states(std::size_t n, const Velocity& velocity, const doubl
                             const double* right, double* whole_sum) {
   Lanes first{}, last{};
   for (std::size_t i = 0; i < n; i += lane_count) {
-    const Lanes whole = at(left, i) + at(right, i);
+    const Lanes p_left = at(left, i);
+    const Lanes p_right = at(right, i);
+    const Lanes whole = p_left + p_right;
     at(whole_sum, i) = whole;
-    first += velocity.group(left, i) * whole;
-    last += velocity.group(right, i) * whole;
+    first += velocity(p_left, left, i) * whole;
+    last += velocity(p_right, right, i) * whole;
   }
   const double first_whole = sum(first);
   const double last_whole = sum(last);

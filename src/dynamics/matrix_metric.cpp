@@ -1,4 +1,5 @@
-// Dense and low-rank metrics: the velocity is carried along, so that a step takes one matrix product.
+// Dense and low-rank metrics: the velocity is carried along, so that a step takes one matrix
+// product.
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
@@ -17,24 +18,22 @@ namespace {
 
 using lanes::at;
 
-/// A momentum block holds p, then the velocity v = M^{-1} p, then M^{-1} g. Since M^{-1} is linear,
-/// v_half = v + step/2 M^{-1} g and v_new = v_half + step/2 M^{-1} g_new: the velocity form of
-/// leapfrog, with M^{-1} g_new as its only product.
+/// A momentum block holds p, then the velocity v = M^{-1} p, then M^{-1} g, then room for a
+/// product's own use if it needs some. Since M^{-1} is linear, v_half = v + step/2 M^{-1} g and
+/// v_new = v_half + step/2 M^{-1} g_new: the velocity form of leapfrog, with M^{-1} g_new as its
+/// only product.
 class MatrixMetric : public Metric {
  public:
   explicit MatrixMetric(std::size_t dimension)
       : dimension_(dimension), n_(padded(dimension)), stride_(vector_stride(dimension)) {}
 
   std::size_t dimension() const override { return dimension_; }
-  std::size_t momentum_vectors() const override { return 3; }
-
   double draw_momentum(Stream& stream, const double* gradient, double* momentum) const override {
-    double* velocity = momentum + stride_;
-    double* scratch = momentum + 2 * stride_;
-    stream.fill_normal({scratch, dimension_});
-    momentum_from_normal(scratch, momentum);
-    multiply(momentum, velocity);
-    multiply(gradient, momentum + 2 * stride_);
+    double* scratch = momentum + 3 * stride_;
+    stream.fill_normal({momentum, dimension_});
+    momentum_from_normal(momentum, scratch);
+    multiply(momentum, momentum + stride_, scratch);
+    multiply(gradient, momentum + 2 * stride_, scratch);
     return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, momentum);
   }
 
@@ -56,7 +55,7 @@ class MatrixMetric : public Metric {
     const double half = 0.5 * step;
     double* velocity = new_momentum + stride_;
     double* product = new_momentum + 2 * stride_;
-    multiply(new_gradient, product);
+    multiply(new_gradient, product, new_momentum + 3 * stride_);
     for (std::size_t i = 0; i < n_; i += lane_count) {
       at(new_momentum, i) += half * at(new_gradient, i);
       at(velocity, i) += half * at(product, i);
@@ -74,9 +73,9 @@ class MatrixMetric : public Metric {
 
  protected:
   /// M^{-1} x.
-  virtual void multiply(const double* x, double* result) const = 0;
-  /// p with variance M from a standard normal vector, which it may overwrite.
-  virtual void momentum_from_normal(double* normal, double* momentum) const = 0;
+  virtual void multiply(const double* x, double* result, double* scratch) const = 0;
+  /// Turns a standard normal vector, in place, into p with variance M.
+  virtual void momentum_from_normal(double* momentum, double* scratch) const = 0;
 
  private:
   std::size_t dimension_;
@@ -104,20 +103,19 @@ class DenseMetric final : public MatrixMetric {
     }
   }
   MetricKind kind() const override { return MetricKind::dense; }
+  std::size_t momentum_vectors() const override { return 3; }
   std::vector<double> inverse_diagonal() const override {
     return {inverse_mass_.diagonal().begin(), inverse_mass_.diagonal().end()};
   }
 
  private:
-  void multiply(const double* x, double* result) const override {
+  void multiply(const double* x, double* result, double*) const override {
     const auto d = inverse_mass_.rows();
     Vector(result, d).noalias() = inverse_mass_ * ConstVector(x, d);
   }
   // M^{-1} = L L', so p = L'^{-1} z has variance M.
-  void momentum_from_normal(double* normal, double* momentum) const override {
-    const auto d = inverse_mass_.rows();
-    Vector p(momentum, d);
-    p = Vector(normal, d);
+  void momentum_from_normal(double* momentum, double*) const override {
+    Vector p(momentum, inverse_mass_.rows());
     cholesky_.matrixU().solveInPlace(p);
   }
 
@@ -130,14 +128,28 @@ class LowRankMetric final : public MatrixMetric {
   explicit LowRankMetric(DiagonalPlusLowRank inverse_mass)
       : MatrixMetric(inverse_mass.dimension()), inverse_mass_(std::move(inverse_mass)) {}
   MetricKind kind() const override { return MetricKind::low_rank; }
-  std::vector<double> inverse_diagonal() const override { return inverse_mass_.diagonal(); }
+  std::size_t momentum_vectors() const override { return 4; }
+  std::vector<double> inverse_diagonal() const override {
+    const std::size_t d = dimension();
+    std::vector<double> diagonal(d);
+    for (std::size_t i = 0; i < d; ++i) {
+      double entry = 1;
+      for (std::size_t k = 0; k < inverse_mass_.rank(); ++k) {
+        const double u = inverse_mass_.directions()[k * d + i];
+        entry += u * u * (inverse_mass_.stretch()[k] - 1);
+      }
+      diagonal[i] = entry * inverse_mass_.scale()[i] * inverse_mass_.scale()[i];
+    }
+    return diagonal;
+  }
 
  private:
-  void multiply(const double* x, double* result) const override {
-    inverse_mass_.apply({x, dimension()}, {result, dimension()});
+  void multiply(const double* x, double* result, double* scratch) const override {
+    inverse_mass_.apply({x, dimension()}, {result, dimension()}, {scratch, inverse_mass_.rank()});
   }
-  void momentum_from_normal(double* normal, double* momentum) const override {
-    inverse_mass_.apply_inverse_root({normal, dimension()}, {momentum, dimension()});
+  void momentum_from_normal(double* momentum, double* scratch) const override {
+    inverse_mass_.apply_inverse_root({momentum, dimension()}, {momentum, dimension()},
+                                     {scratch, inverse_mass_.rank()});
   }
 
   DiagonalPlusLowRank inverse_mass_;
@@ -160,10 +172,14 @@ std::shared_ptr<const Metric> make_low_rank_metric(DiagonalPlusLowRank inverse_m
 
 std::string_view describe(MetricKind kind) noexcept {
   switch (kind) {
-    case MetricKind::unit: return "unit";
-    case MetricKind::diagonal: return "diagonal";
-    case MetricKind::dense: return "dense";
-    case MetricKind::low_rank: return "low-rank";
+    case MetricKind::unit:
+      return "unit";
+    case MetricKind::diagonal:
+      return "diagonal";
+    case MetricKind::dense:
+      return "dense";
+    case MetricKind::low_rank:
+      return "low-rank";
   }
   return "unknown";
 }

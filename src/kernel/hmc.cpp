@@ -1,4 +1,5 @@
-// HMC with paths of L steps, every state of which is accepted or rejected (Algorithm 1, Theorems 1-2).
+// HMC with paths of L steps, every state of which is accepted or rejected (Algorithm 1, Theorems
+// 1-2).
 #include "hmc.hpp"
 
 #include <algorithm>
@@ -50,8 +51,8 @@ class PathHmc final : public HamiltonianKernel {
 
   /// Walks the path and returns the chain's next state, with a reference of its own.
   ///
-  /// Step k, with a_k = min(1, pi(z_k)/pi(z_0)), gives z_k the weight a_k and the start 1 - a_k. Steps
-  /// that a divergence cut off count as rejections (paper/notes: "missing steps").
+  /// Step k, with a_k = min(1, pi(z_k)/pi(z_0)), gives z_k the weight a_k and the start 1 - a_k.
+  /// Steps that a divergence cut off count as rejections (paper/notes: "missing steps").
   template <class K>
   StateHandle walk(K& keeper, const PhasePoint& start, std::uint64_t steps, double coin,
                    Stream coins) {
@@ -108,12 +109,14 @@ class PathHmc final : public HamiltonianKernel {
   /// ceil(j steps / K), j = 1 ... K, the last of which is the end of the path.
   bool is_recycled_step(std::uint64_t k, std::uint64_t steps) const {
     switch (settings_.recycling.kind) {
-      case RecyclingKind::accept_each: return true;
+      case RecyclingKind::accept_each:
+        return true;
       case RecyclingKind::stride: {
         const std::uint64_t count = settings_.recycling.count;
         return count >= steps || k * count / steps > (k - 1) * count / steps;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 

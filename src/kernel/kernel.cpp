@@ -39,8 +39,9 @@ void KernelSettings::check() const {
   check_settings(nuts);
   check_settings(hmc);
   if (hmc.jitter_most < hmc.jitter_least) {
-    throw ConfigError(fmt::format("setting jitter_most: found {}, must be at least jitter_least = {}",
-                                  hmc.jitter_most, hmc.jitter_least));
+    throw ConfigError(
+        fmt::format("setting jitter_most: found {}, must be at least jitter_least = {}",
+                    hmc.jitter_most, hmc.jitter_least));
   }
   if (hmc.path_steps_most > 0 && hmc.path_steps_most < std::max(1, hmc.path_steps)) {
     throw ConfigError(

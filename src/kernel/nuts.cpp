@@ -1,4 +1,5 @@
-// NUTS: doubling trees of leapfrog steps, with slice (Hoffman & Gelman 2014) or multinomial weights.
+// NUTS: doubling trees of leapfrog steps, with slice (Hoffman & Gelman 2014) or multinomial
+// weights.
 #include "nuts.hpp"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ struct SumTurning {
         left.single() && right.single()
             ? space.metric().join_states(data(left.first), data(right.first), data(sum))
             : space.metric().join({data(left.first), data(left.last), data(left.sum)},
-                                  {data(right.first), data(right.last), data(right.sum)}, data(sum));
+                                  {data(right.first), data(right.last), data(right.sum)},
+                                  data(sum));
     if (!left.single()) space.momenta->release(left.last);
     if (!right.single()) {
       space.momenta->release(right.first);
@@ -126,7 +128,10 @@ class LeapfrogWalk {
   using Run = typename Turning::Run;
 
   LeapfrogWalk(PhaseSpace& space, const PhasePoint& start, const Rule& rule)
-      : space_(space), rule_(rule), start_energy_(space.states.energy(start.state)), ends_{start, start} {
+      : space_(space),
+        rule_(rule),
+        start_energy_(space.states.energy(start.state)),
+        ends_{start, start} {
     space_.states.retain(start.state);
     space_.states.retain(start.state);
   }
@@ -256,8 +261,7 @@ class Nuts final : public HamiltonianKernel {
  private:
   Rule rule(const Address& address) const {
     if constexpr (std::same_as<Rule, SliceRule>) {
-      return {settings_.nuts.max_energy_error,
-              std::log(Stream(address, Purpose::slice).uniform())};
+      return {settings_.nuts.max_energy_error, std::log(Stream(address, Purpose::slice).uniform())};
     } else {
       return {settings_.nuts.max_energy_error};
     }

@@ -26,8 +26,7 @@ void PhaseSpace::use(const Tuning& tuning) {
   }
 }
 
-PhasePoint PhaseSpace::begin(StateHandle state, const Address& address) {
-  Stream stream(address, Purpose::momentum);
+PhasePoint PhaseSpace::begin(StateHandle state, Stream& stream) {
   const MomentumHandle p = momenta->take();
   const double kinetic = metric().draw_momentum(stream, states.gradient(state), momentum(p));
   states.energy(state) = kinetic - states.log_density(state);
@@ -53,7 +52,8 @@ PhasePoint PhaseSpace::step(const PhasePoint& from, double signed_step) {
 }
 
 void PhaseSpace::keep_divergence(const PhasePoint& from, const PhasePoint& to) {
-  // The momentum at the end of the failed step is of no use to anyone: its buffer takes the start's.
+  // The momentum at the end of the failed step is of no use to anyone: its buffer takes the
+  // start's.
   std::copy_n(momentum(from.momentum), dimension(), momentum(to.momentum));
   states.retain(from.state);
   divergent_ = DivergentStep{from.state, to, guard.last_fault()};
@@ -130,10 +130,10 @@ void HamiltonianKernel::set_position(std::span<const double> position) {
   current_ = fresh;
 }
 
-double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, const Address& address) {
+double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, Stream& stream) {
   release_last_transition();
   space_.use(tuning);
-  const PhasePoint from = space_.begin(current_, address);
+  const PhasePoint from = space_.begin(current_, stream);
   const double start_energy = space_.states.energy(current_);
   const PhasePoint to = space_.step(from, tuning.step_size);
   const double error = space_.states.energy(to.state) - start_energy;
@@ -146,7 +146,8 @@ double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, const Addr
 PhasePoint HamiltonianKernel::begin_transition(const Tuning& tuning, const Address& address) {
   release_last_transition();
   space_.use(tuning);
-  const PhasePoint start = space_.begin(current_, address);
+  Stream momentum_stream(address, Purpose::momentum);
+  const PhasePoint start = space_.begin(current_, momentum_stream);
   std::visit(
       [&](auto& recycler) {
         if constexpr (!std::same_as<std::decay_t<decltype(recycler)>, KeepNone>) {
@@ -178,7 +179,8 @@ const Transition& HamiltonianKernel::finish_transition(StateHandle next, double 
       },
       recycler_);
   const double share = 1.0 / static_cast<double>(accepted_.size());
-  for (const StateHandle state : accepted_) kept_view_.push_back({space_.states.view(state), share});
+  for (const StateHandle state : accepted_)
+    kept_view_.push_back({space_.states.view(state), share});
   if (kept_view_.empty()) kept_view_.push_back({record_.state, 1.0});
   record_.recycled = kept_view_;
   if (sums_.active()) record_.feature_means = sums_.finish();

@@ -1,4 +1,5 @@
-// What every Hamiltonian kernel owns: the guard, the pools, the chain's state, and one leapfrog step.
+// What every Hamiltonian kernel owns: the guard, the pools, the chain's state, and one leapfrog
+// step.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ class PhaseSpace {
   void use(const Tuning& tuning);
 
   /// A fresh momentum at the state, whose energy it sets.
-  PhasePoint begin(StateHandle state, const Address& address);
+  PhasePoint begin(StateHandle state, Stream& stream);
 
   /// One leapfrog step (eq. 2 of the paper) of signed size; the energy is +inf if the model failed.
   PhasePoint step(const PhasePoint& from, double signed_step);
@@ -78,13 +79,13 @@ class HamiltonianKernel : public Kernel {
   void set_position(std::span<const double> position) override;
   StateView state() const override { return space_.states.view(current_); }
   void use_features(const Features* features) override { sums_.use(features); }
-  double one_step_energy_error(const Tuning& tuning, const Address& address) override;
+  double one_step_energy_error(const Tuning& tuning, Stream& stream) override;
   const Guard& guard() const override { return space_.guard; }
   const KernelSettings& settings() const override { return settings_; }
 
  protected:
-  using Recycler = std::variant<KeepNone, KeepEvery<StatePool>, KeepSpread<StatePool>,
-                                KeepSimple<StatePool>>;
+  using Recycler =
+      std::variant<KeepNone, KeepEvery<StatePool>, KeepSpread<StatePool>, KeepSimple<StatePool>>;
 
   /// Lets go of what the last transition kept, and starts a trajectory at the chain's state.
   PhasePoint begin_transition(const Tuning& tuning, const Address& address);

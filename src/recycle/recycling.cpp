@@ -43,8 +43,8 @@ void Recycling::check() const {
 Recycling parse_recycling(std::string_view text) {
   const auto fail = [&](std::string_view why) -> ConfigError {
     return ConfigError(fmt::format(
-        "recycle: found '{}': {}; use none, all, K, spread:K, simple:K, accept-each or stride:K", text,
-        why));
+        "recycle: found '{}': {}; use none, all, K, spread:K, simple:K, accept-each or stride:K",
+        text, why));
   };
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
@@ -80,7 +80,8 @@ Recycling parse_recycling(std::string_view text) {
 
 std::string describe(const Recycling& recycling) {
   const Named& named = entry(recycling.kind);
-  return named.counted ? fmt::format("{}:{}", named.name, recycling.count) : std::string(named.name);
+  return named.counted ? fmt::format("{}:{}", named.name, recycling.count)
+                       : std::string(named.name);
 }
 
 }  // namespace rehmc

@@ -1,4 +1,5 @@
-// Metrics: the mass matrix of the momentum, and the fused passes of a leapfrog step that depend on it.
+// Metrics: the mass matrix of the momentum, and the fused passes of a leapfrog step that depend on
+// it.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +25,12 @@ struct RunMomenta {
 };
 
 /// Products of velocities at the ends of two adjacent runs with momentum sums (Betancourt 2017,
-/// appendix A.4.2, with the two checks across the joint that Stan added). No product may be negative
-/// or zero unless the joined run turns.
+/// appendix A.4.2, with the two checks across the joint that Stan added). No product may be
+/// negative or zero unless the joined run turns.
 struct TurningProducts {
-  double first_whole, last_whole;    ///< ends of the joined run with its whole sum
-  double first_left, joint_left;     ///< sum over the left run and the first state of the right one
-  double joint_right, last_right;    ///< sum over the right run and the last state of the left one
+  double first_whole, last_whole;  ///< ends of the joined run with its whole sum
+  double first_left, joint_left;   ///< sum over the left run and the first state of the right one
+  double joint_right, last_right;  ///< sum over the right run and the last state of the left one
 
   bool turned() const {
     return !(first_whole > 0 && last_whole > 0 && first_left > 0 && joint_left > 0 &&
@@ -40,8 +41,8 @@ struct TurningProducts {
 /// A constant metric: p ~ N(0, M). Vectors are padded with zeros and aligned (dynamics/pool.hpp).
 ///
 /// A momentum is a block of `momentum_vectors()` vectors, vector_stride(d) apart: p first; metrics
-/// whose M^{-1} is expensive also keep the velocity M^{-1} p and M^{-1} times the gradient there, so
-/// that a leapfrog step takes a single product.
+/// whose M^{-1} is expensive also keep the velocity M^{-1} p and M^{-1} times the gradient there,
+/// so that a leapfrog step takes a single product.
 class Metric {
  public:
   virtual ~Metric() = default;

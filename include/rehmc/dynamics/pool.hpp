@@ -1,4 +1,5 @@
-// Pools of buffers for states and momenta: everything a trajectory needs is reused, nothing is copied.
+// Pools of buffers for states and momenta: everything a trajectory needs is reused, nothing is
+// copied.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,9 @@ constexpr std::size_t padded(std::size_t dimension) {
 
 /// Distance between vectors that lie one behind the other: one cache line more than they need, so
 /// that equal coordinates of different vectors do not fall on the same cache sets.
-constexpr std::size_t vector_stride(std::size_t dimension) { return padded(dimension) + lane_count; }
+constexpr std::size_t vector_stride(std::size_t dimension) {
+  return padded(dimension) + lane_count;
+}
 
 /// Zeroed, aligned blocks of equal size, handed out and taken back last in, first out.
 class BlockPool {
@@ -90,7 +93,9 @@ class StatePool {
   double& energy(Handle handle) { return records_[handle].energy; }
 
   StateView view(Handle handle) const {
-    return {{position(handle), dimension_}, {gradient(handle), dimension_}, records_[handle].log_density};
+    return {{position(handle), dimension_},
+            {gradient(handle), dimension_},
+            records_[handle].log_density};
   }
 
   std::size_t in_use() const { return blocks_.in_use(); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/random.hpp"
@@ -34,11 +35,10 @@ struct NutsSettings {
 
   static constexpr auto settings() {
     using S = NutsSettings;
-    return std::tuple{
-        Setting{"max_depth", &S::max_depth, between(1, 30),
-                "greatest depth of the tree: at most 2^depth - 1 steps a draw"},
-        Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
-                "a step that loses more energy than this is a divergence"}};
+    return std::tuple{Setting{"max_depth", &S::max_depth, between(1, 30),
+                              "greatest depth of the tree: at most 2^depth - 1 steps a draw"},
+                      Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
+                              "a step that loses more energy than this is a divergence"}};
   }
 };
 
@@ -106,9 +106,10 @@ struct Divergence {
 struct Transition {
   StateView state;                          ///< the next state of the chain
   std::span<const WeightedState> recycled;  ///< what recycling kept; weights sum to 1
-  std::span<const double> feature_means;    ///< weighted means over all states, if features are in use
-  double mass = 1;                          ///< weight of this draw among the recycled draws
-  double acceptance = 0;    ///< mean acceptance probability over the trajectory (HMC: of its end)
+  std::span<const double>
+      feature_means;      ///< weighted means over all states, if features are in use
+  double mass = 1;        ///< weight of this draw among the recycled draws
+  double acceptance = 0;  ///< mean acceptance probability over the trajectory (HMC: of its end)
   double step_size = 0;
   double energy = 0;        ///< H of the next state in this trajectory
   double energy_error = 0;  ///< H of the next state less H of the start
@@ -116,7 +117,7 @@ struct Transition {
   int depth = 0;            ///< doublings that were kept; 0 for HMC
   std::uint32_t leapfrogs = 0;
   Ending ending = Ending::completed;
-  Divergence divergence;    ///< meaningful if ending is Ending::diverged
+  Divergence divergence;  ///< meaningful if ending is Ending::diverged
 };
 
 /// A Markov kernel and the chain's current state. Its randomness comes from the address alone.
@@ -136,12 +137,31 @@ class Kernel {
 
   virtual const Transition& transition(const Tuning& tuning, const Address& address) = 0;
 
-  /// Energy lost by one step of this size from the current state with a fresh momentum; +inf if it
-  /// diverges. For the search of a first step size.
-  virtual double one_step_energy_error(const Tuning& tuning, const Address& address) = 0;
+  /// Energy gained by one step of this size from the current state, with a momentum from the
+  /// stream; +inf if the model fails there. For the search of a first step size.
+  virtual double one_step_energy_error(const Tuning& tuning, Stream& stream) = 0;
 
   virtual const Guard& guard() const = 0;
   virtual const KernelSettings& settings() const = 0;
+};
+
+/// A kernel whose tuning nobody can change any more: what warmup yields and sampling runs.
+class FrozenKernel {
+ public:
+  FrozenKernel(std::unique_ptr<Kernel> kernel, Tuning tuning)
+      : kernel_(std::move(kernel)), tuning_(std::move(tuning)) {}
+
+  const Transition& transition(const Address& address) {
+    return kernel_->transition(tuning_, address);
+  }
+  void use_features(const Features* features) { kernel_->use_features(features); }
+  StateView state() const { return kernel_->state(); }
+  const Tuning& tuning() const { return tuning_; }
+  const Guard& guard() const { return kernel_->guard(); }
+
+ private:
+  std::unique_ptr<Kernel> kernel_;
+  Tuning tuning_;
 };
 
 /// The table of kernels: builds the one the settings name.

@@ -1,4 +1,5 @@
-// Weighted feature sums over all states of a trajectory, with two accumulators and no stored states.
+// Weighted feature sums over all states of a trajectory, with two accumulators and no stored
+// states.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,9 @@
 
 namespace rehmc {
 
-/// One accumulator for the committed tree, one for the growing half: only whole halves of a tree are
-/// ever dropped. Weights are relative to the start, rescaled by the tree when they would overflow.
+/// One accumulator for the committed tree, one for the growing half: only whole halves of a tree
+/// are ever dropped. Weights are relative to the start, rescaled by the tree when they would
+/// overflow.
 template <class States>
 class FeatureSums {
  public:

@@ -37,7 +37,9 @@ class MomentFeatures final : public Features {
 class CovarianceFeatures final : public Features {
  public:
   explicit CovarianceFeatures(std::vector<double> centre) : centre_(std::move(centre)) {}
-  std::size_t size() const override { return centre_.size() + centre_.size() * (centre_.size() + 1) / 2; }
+  std::size_t size() const override {
+    return centre_.size() + centre_.size() * (centre_.size() + 1) / 2;
+  }
   void add(double weight, const StateView& state, std::span<double> sums) const override;
   std::span<const double> centre() const { return centre_; }
 

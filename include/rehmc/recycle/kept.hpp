@@ -1,4 +1,5 @@
-// What a recycler holds while a trajectory grows: weighted states, subtree by subtree, in one array.
+// What a recycler holds while a trajectory grows: weighted states, subtree by subtree, in one
+// array.
 #pragma once
 
 #include <algorithm>

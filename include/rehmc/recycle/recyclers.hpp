@@ -58,9 +58,9 @@ class KeepEvery {
 };
 
 /// K equally weighted states, evenly spread along the path (appendix C of the paper, corrected and
-/// carried over to any weights). A subtree of up to K states keeps them all; a larger one keeps K by
-/// systematic sampling, so a chain never holds more than K states per level of its tree.
-/// The expected number of slots of a state is K times its weight.
+/// carried over to any weights). A subtree of up to K states keeps them all; a larger one keeps K
+/// by systematic sampling, so a chain never holds more than K states per level of its tree. The
+/// expected number of slots of a state is K times its weight.
 template <SharedStates States>
 class KeepSpread {
  public:
@@ -145,7 +145,10 @@ class KeepSimple {
  public:
   using Handle = typename States::Handle;
   KeepSimple(States& states, std::size_t count, bool equal_weights)
-      : kept_(states), count_(count), equal_weights_(equal_weights), stream_({}, Purpose::recycling) {}
+      : kept_(states),
+        count_(count),
+        equal_weights_(equal_weights),
+        stream_({}, Purpose::recycling) {}
 
   void begin(const Stream& stream) {
     kept_.clear();

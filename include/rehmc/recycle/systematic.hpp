@@ -7,12 +7,12 @@
 
 namespace rehmc {
 
-/// Reduces the entries from `first` on to at most `count` ones, in place and in order. With W the sum
-/// of their weights, points are laid at (u + j) W / count, j = 0 ... count - 1, along the cumulative
-/// weights; an entry hit n times stays with weight n W / count. For uniform u in (0, 1) its expected
-/// weight is its old one, which is all that invariance asks. In path order this spreads the states
-/// evenly, and for equal weights it does what the corrected appendix C of the paper does.
-/// Calls `dropped(entry)` for every entry that goes.
+/// Reduces the entries from `first` on to at most `count` ones, in place and in order. With W the
+/// sum of their weights, points are laid at (u + j) W / count, j = 0 ... count - 1, along the
+/// cumulative weights; an entry hit n times stays with weight n W / count. For uniform u in (0, 1)
+/// its expected weight is its old one, which is all that invariance asks. In path order this
+/// spreads the states evenly, and for equal weights it does what the corrected appendix C of the
+/// paper does. Calls `dropped(entry)` for every entry that goes.
 template <class Entry, class Dropped>
 void sample_systematically(std::vector<Entry>& entries, std::size_t first, std::size_t count,
                            double u, Dropped&& dropped) {
@@ -28,8 +28,8 @@ void sample_systematically(std::vector<Entry>& entries, std::size_t first, std::
   for (std::size_t i = first; i <= last; ++i) {
     cumulative += entries[i].weight;
     // Points in [0, c) number floor(c + 1 - u); the last entry takes what rounding left over.
-    const double points = i == last ? static_cast<double>(count)
-                                    : std::floor(cumulative * points_per_weight + 1 - u);
+    const double points =
+        i == last ? static_cast<double>(count) : std::floor(cumulative * points_per_weight + 1 - u);
     const double hits = points - points_so_far;
     if (hits > 0) {
       points_so_far = points;

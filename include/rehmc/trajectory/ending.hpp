@@ -17,11 +17,16 @@ enum class Ending : std::uint8_t {
 
 constexpr std::string_view describe(Ending ending) noexcept {
   switch (ending) {
-    case Ending::completed: return "completed";
-    case Ending::turned: return "turned";
-    case Ending::turned_inside: return "turned inside the last half";
-    case Ending::diverged: return "diverged";
-    case Ending::depth_limit: return "depth limit";
+    case Ending::completed:
+      return "completed";
+    case Ending::turned:
+      return "turned";
+    case Ending::turned_inside:
+      return "turned inside the last half";
+    case Ending::diverged:
+      return "diverged";
+    case Ending::depth_limit:
+      return "depth limit";
   }
   return "unknown";
 }

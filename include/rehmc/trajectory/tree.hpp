@@ -32,7 +32,8 @@ struct Leaf {
 /// one of `run`, consumes `next`, and tells whether the joined run turns. `step()` returns a state
 /// that stays alive until the next step; whoever wants it longer retains it.
 template <class W>
-concept Walk = requires(W& walk, typename W::State state, typename W::Run& run, Direction direction) {
+concept Walk = requires(W& walk, typename W::State state, typename W::Run& run,
+                        Direction direction) {
   walk.begin_half(direction);
   { walk.step() } -> std::same_as<Leaf<typename W::State>>;
   { walk.run_of_last_step() } -> std::same_as<typename W::Run>;
@@ -139,8 +140,7 @@ class Tree {
   TreeOutcome grow(Branch& tree, std::uint64_t directions, int max_depth) {
     double tree_scale = 0;
     for (int depth = 0; depth < max_depth; ++depth) {
-      const auto direction =
-          (directions >> depth) & 1U ? Direction::forward : Direction::backward;
+      const auto direction = (directions >> depth) & 1U ? Direction::forward : Direction::backward;
       walk_.begin_half(direction);
       keeper_.begin_half();
       half_scale_ = 0;

@@ -1,0 +1,46 @@
+// Estimates a metric from the states of a warmup window.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rehmc/dynamics/metric.hpp"
+#include "rehmc/kernel/kernel.hpp"
+#include "rehmc/recycle/features.hpp"
+
+namespace rehmc {
+
+/// Which states a metric is estimated from.
+enum class MetricSource {
+  recycled,  ///< all states of every trajectory with their weights (the paper, section on tuning)
+  draws,     ///< the states of the chain alone
+};
+
+/// Gathers weighted moments over one window and turns them into a diagonal or dense metric with
+/// Stan's shrinkage, N/(5+N) Sigma + 5/(5+N) 1e-3 I.
+class MetricEstimate {
+ public:
+  /// `centre`: any point in the bulk of the target, to which moments are taken.
+  MetricEstimate(MetricKind kind, MetricSource source, std::span<const double> centre);
+
+  /// What the kernel must sum for this estimate; nullptr if nothing.
+  const Features* features() const;
+
+  void add(const Transition& transition);
+  std::size_t count() const { return count_; }
+
+  /// The metric, or nullptr after fewer than two draws or where the moments are not finite.
+  std::shared_ptr<const Metric> metric() const;
+
+ private:
+  MetricKind kind_;
+  MetricSource source_;
+  std::unique_ptr<const Features> features_;
+  std::vector<double> sums_;
+  std::size_t dimension_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,58 @@
+// Tuning of the step size: a first guess, then dual averaging towards an acceptance probability.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "rehmc/core/random.hpp"
+#include "rehmc/core/settings.hpp"
+#include "rehmc/kernel/kernel.hpp"
+
+namespace rehmc {
+
+/// Settings of dual averaging (Hoffman & Gelman 2014, section 3.2); names of the paper in brackets.
+struct StepSizeSettings {
+  double target_acceptance = 0.8;  ///< [delta]
+  double regularisation = 0.05;    ///< [gamma]
+  double relaxation = 0.75;        ///< [kappa]
+  double offset = 10;              ///< [t0]
+
+  static constexpr auto settings() {
+    using S = StepSizeSettings;
+    return std::tuple{Setting{"target_accept", &S::target_acceptance, inside(0, 1),
+                              "acceptance probability that the step size is tuned for"},
+                      Setting{"regularisation", &S::regularisation, positive_finite(),
+                              "dual averaging: pull towards the first guess"},
+                      Setting{"relaxation", &S::relaxation, inside(0.5, 1 + 1e-12),
+                              "dual averaging: how fast old iterations are forgotten"},
+                      Setting{"offset", &S::offset, positive_finite(),
+                              "dual averaging: iterations by which the first ones are damped"}};
+  }
+};
+
+/// Dual averaging of the logarithm of the step size (Hoffman & Gelman 2014, Algorithm 5).
+class DualAveraging {
+ public:
+  explicit DualAveraging(const StepSizeSettings& settings) : settings_(settings) {}
+
+  /// Starts anew from a step size; iterates are pulled towards ten times it.
+  void restart(double step_size);
+  /// Learns from one transition and returns the step size to try next.
+  double learn(double acceptance);
+  /// The averaged step size: what to sample with.
+  double averaged() const;
+
+ private:
+  StepSizeSettings settings_;
+  double pull_ = 0;         ///< [mu]
+  double error_mean_ = 0;   ///< [H bar]
+  double log_average_ = 0;  ///< [log epsilon bar]
+  double iterations_ = 0;   ///< [m]
+};
+
+/// A step size for which a single step is accepted with probability near 0.8: doubled or halved
+/// from `guess` until that probability is crossed (Hoffman & Gelman 2014, Algorithm 4; 0.8 as in
+/// Stan). ModelError if no step is small or large enough.
+double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream);
+
+}  // namespace rehmc

@@ -1,0 +1,71 @@
+// Warmup: tunes the step size and the metric, then is consumed and yields a frozen kernel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+#include "rehmc/adapt/metric_estimate.hpp"
+#include "rehmc/adapt/step_size.hpp"
+#include "rehmc/adapt/windows.hpp"
+#include "rehmc/core/settings.hpp"
+#include "rehmc/kernel/kernel.hpp"
+
+namespace rehmc {
+
+struct WarmupSettings {
+  int iterations = 1000;
+  /// Where the search for a step size begins; with no iterations it is the step size itself.
+  double step_size = 1;
+  MetricKind metric = MetricKind::diagonal;  ///< unit: no metric is estimated
+  MetricSource metric_from = MetricSource::recycled;
+  /// A metric to begin with (and to keep, if `metric` is unit or there are no iterations).
+  std::shared_ptr<const Metric> initial_metric;
+  StepSizeSettings adapt_step_size;
+  WindowSettings windows;
+
+  static constexpr auto settings() {
+    using S = WarmupSettings;
+    return std::tuple{Setting{"warmup", &S::iterations, between(0, 1e9),
+                              "iterations of warmup, which tune the sampler and are not kept"},
+                      Setting{"step_size", &S::step_size, positive_finite(),
+                              "first step size; without warmup the step size itself"}};
+  }
+
+  void check() const;
+};
+
+/// One chain's warmup. Whatever recycling keeps for output, the metric sees all states.
+class Warmup {
+ public:
+  /// The kernel must have a position. The address gives seed and chain; iterations count from 0.
+  Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings, const Address& address);
+
+  bool done() const { return iteration_ == settings_.iterations; }
+  int iteration() const { return iteration_; }
+  /// One transition, and what can be learned from it.
+  const Transition& step();
+  const Tuning& tuning() const { return tuning_; }
+  const Kernel& kernel() const { return *kernel_; }
+
+  /// Ends warmup: the step size is the averaged one, and nothing changes any more.
+  FrozenKernel finish() &&;
+
+ private:
+  void search_step_size();
+  void end_window();
+  Address address() const;
+
+  std::unique_ptr<Kernel> kernel_;
+  WarmupSettings settings_;
+  Address address_;
+  WindowSchedule schedule_;
+  DualAveraging averaging_;
+  Tuning tuning_;
+  std::optional<MetricEstimate> estimate_;
+  int iteration_ = 0;
+  bool window_ended_ = false;
+};
+
+}  // namespace rehmc

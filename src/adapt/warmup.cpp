@@ -1,0 +1,81 @@
+// The loop of warmup: transition, learn, at the end of a window take the new metric.
+#include "rehmc/adapt/warmup.hpp"
+
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+void WarmupSettings::check() const {
+  check_settings(*this);
+  check_settings(adapt_step_size);
+  check_settings(windows);
+  if (metric == MetricKind::low_rank) {
+    throw ConfigError(
+        "metric: warmup estimates a diagonal or a dense metric; give a low-rank one as "
+        "initial_metric, with metric = unit to keep it");
+  }
+}
+
+Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
+               const Address& address)
+    : kernel_(std::move(kernel)),
+      settings_((settings.check(), settings)),
+      address_(address),
+      schedule_(settings.iterations, settings.windows),
+      averaging_(settings.adapt_step_size),
+      tuning_{settings.step_size, settings.initial_metric} {
+  if (tuning_.metric == nullptr) tuning_.metric = make_unit_metric(kernel_->guard().dimension());
+  if (settings_.iterations > 0) search_step_size();
+}
+
+Address Warmup::address() const {
+  return {address_.seed, address_.chain, static_cast<std::uint64_t>(iteration_)};
+}
+
+void Warmup::search_step_size() {
+  Stream stream(address(), Purpose::step_size);
+  tuning_.step_size = find_step_size(*kernel_, tuning_, stream);
+  averaging_.restart(tuning_.step_size);
+}
+
+const Transition& Warmup::step() {
+  if (done()) throw ConfigError("warmup: all iterations are done; call finish()");
+  if (window_ended_) end_window();
+  const bool estimates_metric = settings_.metric != MetricKind::unit;
+  if (estimates_metric && schedule_.starts_window(iteration_)) {
+    estimate_.emplace(settings_.metric, settings_.metric_from, kernel_->state().position);
+    kernel_->use_features(estimate_->features());
+  }
+  const Transition& transition = kernel_->transition(tuning_, address());
+  tuning_.step_size = averaging_.learn(transition.acceptance);
+  if (estimate_) estimate_->add(transition);
+  // The new metric waits for the next step: looking for its step size would invalidate the views.
+  window_ended_ = schedule_.ends_window(iteration_);
+  ++iteration_;
+  return transition;
+}
+
+void Warmup::end_window() {
+  window_ended_ = false;
+  schedule_.advance();
+  if (!estimate_) return;
+  kernel_->use_features(nullptr);
+  const auto metric = estimate_->metric();
+  estimate_.reset();
+  // Without usable moments (say, every draw of the window was the same) the old metric stays.
+  if (metric == nullptr) return;
+  tuning_.metric = metric;
+  search_step_size();
+}
+
+FrozenKernel Warmup::finish() && {
+  if (!done()) throw ConfigError("warmup: not all iterations are done");
+  if (window_ended_) end_window();
+  if (settings_.iterations > 0) tuning_.step_size = averaging_.averaged();
+  kernel_->use_features(nullptr);
+  return {std::move(kernel_), std::move(tuning_)};
+}
+
+}  // namespace rehmc

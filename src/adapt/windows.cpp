@@ -1,0 +1,45 @@
+// Stan's schedule of windows.
+#include "rehmc/adapt/windows.hpp"
+
+namespace rehmc {
+
+namespace {
+
+struct Phases {
+  int first;
+  int windows;
+  int first_window;
+};
+
+Phases fit(int iterations, const WindowSettings& settings) {
+  if (iterations < 20) return {iterations, 0, 0};
+  if (settings.first_phase + settings.first_window + settings.last_phase > iterations) {
+    const int first = static_cast<int>(0.15 * iterations);
+    const int last = static_cast<int>(0.1 * iterations);
+    return {first, iterations - first - last, iterations - first - last};
+  }
+  return {settings.first_phase, iterations - settings.first_phase - settings.last_phase,
+          settings.first_window};
+}
+
+}  // namespace
+
+WindowSchedule::WindowSchedule(int iterations, const WindowSettings& settings) {
+  check_settings(settings);
+  const Phases phases = fit(iterations, settings);
+  windows_begin_ = phases.first;
+  windows_end_ = phases.first + phases.windows;
+  begin_ = windows_begin_;
+  length_ = phases.first_window;
+  end_ = begin_ + length_;
+}
+
+void WindowSchedule::advance() {
+  begin_ = end_;
+  length_ *= 2;
+  end_ = begin_ + length_;
+  // A window that could not be followed by one twice its length takes all that is left.
+  if (end_ + 2 * length_ > windows_end_) end_ = windows_end_;
+}
+
+}  // namespace rehmc
