@@ -28,12 +28,12 @@ class MatrixMetric : public Metric {
       : dimension_(dimension), n_(padded(dimension)), stride_(vector_stride(dimension)) {}
 
   std::size_t dimension() const override { return dimension_; }
+  std::size_t momentum_vectors() const override { return 3; }
   double draw_momentum(Stream& stream, const double* gradient, double* momentum) const override {
-    double* scratch = momentum + 3 * stride_;
     stream.fill_normal({momentum, dimension_});
-    momentum_from_normal(momentum, scratch);
-    multiply(momentum, momentum + stride_, scratch);
-    multiply(gradient, momentum + 2 * stride_, scratch);
+    momentum_from_normal(momentum);
+    multiply(momentum, momentum + stride_);
+    multiply(gradient, momentum + 2 * stride_);
     return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, momentum);
   }
 
@@ -55,7 +55,7 @@ class MatrixMetric : public Metric {
     const double half = 0.5 * step;
     double* velocity = new_momentum + stride_;
     double* product = new_momentum + 2 * stride_;
-    multiply(new_gradient, product, new_momentum + 3 * stride_);
+    multiply(new_gradient, product);
     for (std::size_t i = 0; i < n_; i += lane_count) {
       at(new_momentum, i) += half * at(new_gradient, i);
       at(velocity, i) += half * at(product, i);
@@ -73,9 +73,9 @@ class MatrixMetric : public Metric {
 
  protected:
   /// M^{-1} x.
-  virtual void multiply(const double* x, double* result, double* scratch) const = 0;
+  virtual void multiply(const double* x, double* result) const = 0;
   /// Turns a standard normal vector, in place, into p with variance M.
-  virtual void momentum_from_normal(double* momentum, double* scratch) const = 0;
+  virtual void momentum_from_normal(double* momentum) const = 0;
 
  private:
   std::size_t dimension_;
@@ -103,18 +103,17 @@ class DenseMetric final : public MatrixMetric {
     }
   }
   MetricKind kind() const override { return MetricKind::dense; }
-  std::size_t momentum_vectors() const override { return 3; }
   std::vector<double> inverse_diagonal() const override {
     return {inverse_mass_.diagonal().begin(), inverse_mass_.diagonal().end()};
   }
 
  private:
-  void multiply(const double* x, double* result, double*) const override {
+  void multiply(const double* x, double* result) const override {
     const auto d = inverse_mass_.rows();
     Vector(result, d).noalias() = inverse_mass_ * ConstVector(x, d);
   }
   // M^{-1} = L L', so p = L'^{-1} z has variance M.
-  void momentum_from_normal(double* momentum, double*) const override {
+  void momentum_from_normal(double* momentum) const override {
     Vector p(momentum, inverse_mass_.rows());
     cholesky_.matrixU().solveInPlace(p);
   }
@@ -128,7 +127,6 @@ class LowRankMetric final : public MatrixMetric {
   explicit LowRankMetric(DiagonalPlusLowRank inverse_mass)
       : MatrixMetric(inverse_mass.dimension()), inverse_mass_(std::move(inverse_mass)) {}
   MetricKind kind() const override { return MetricKind::low_rank; }
-  std::size_t momentum_vectors() const override { return 4; }
   std::vector<double> inverse_diagonal() const override {
     const std::size_t d = dimension();
     std::vector<double> diagonal(d);
@@ -144,12 +142,11 @@ class LowRankMetric final : public MatrixMetric {
   }
 
  private:
-  void multiply(const double* x, double* result, double* scratch) const override {
-    inverse_mass_.apply({x, dimension()}, {result, dimension()}, {scratch, inverse_mass_.rank()});
+  void multiply(const double* x, double* result) const override {
+    inverse_mass_.apply({x, dimension()}, {result, dimension()});
   }
-  void momentum_from_normal(double* momentum, double* scratch) const override {
-    inverse_mass_.apply_inverse_root({momentum, dimension()}, {momentum, dimension()},
-                                     {scratch, inverse_mass_.rank()});
+  void momentum_from_normal(double* momentum) const override {
+    inverse_mass_.apply_inverse_root({momentum, dimension()}, {momentum, dimension()});
   }
 
   DiagonalPlusLowRank inverse_mass_;
