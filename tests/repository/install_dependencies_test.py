@@ -64,7 +64,7 @@ class InstallDependencies(unittest.TestCase):
         for failing in ["update", "install"]:
             result, _ = self.run_script(self.machine(apt_get=f'case "$*" in *{failing}*) exit 100 ;; esac'))
             self.assertEqual(result.returncode, 1)
-            self.assertIn("could not install", result.stderr)
+            self.assertIn("could not be installed", result.stderr)
             self.assertIn("    libeigen3-dev libfmt-dev\n", result.stderr)
             self.assertIn("network", result.stderr)
 
