@@ -1,0 +1,61 @@
+// The memory sink: everything one chain yields, kept in plain arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rehmc/kernel/kernel.hpp"
+
+namespace rehmc {
+
+/// A divergence that outlives its transition.
+struct StoredDivergence {
+  std::size_t draw;
+  std::vector<double> start;
+  std::vector<double> momentum;
+  std::vector<double> end;
+  Fault fault;
+};
+
+/// One chain's draws with their statistics and what was recycled. Matrices are stored draw by draw.
+struct ChainRecord {
+  /// `centre`: the point that moments over all states are taken about.
+  ChainRecord(std::vector<double> centre_of_moments, std::size_t expected_draws);
+
+  /// Copies all of a transition whose features were MomentFeatures about the centre.
+  void add(const Transition& transition);
+
+  std::size_t dimension() const { return centre.size(); }
+  std::size_t size() const { return log_density.size(); }
+  std::span<const double> draw(std::size_t i) const {
+    return std::span(draws).subspan(i * dimension(), dimension());
+  }
+  /// Where the kept states of draw i begin; kept_begin(size()) is where all end.
+  std::size_t kept_begin(std::size_t i) const { return i == 0 ? 0 : kept_end[i - 1]; }
+
+  std::vector<double> centre;
+  std::vector<double> draws;  ///< positions of the chain
+  std::vector<double> log_density;
+  std::vector<double> acceptance;
+  std::vector<double> step_size;
+  std::vector<double> energy;
+  std::vector<double> energy_error;
+  std::vector<double> path_length;
+  std::vector<double> mass;
+  std::vector<int> depth;
+  std::vector<std::uint32_t> leapfrogs;
+  std::vector<Ending> ending;
+
+  std::vector<double> mean_offset;  ///< per draw, over all states: mean of x - centre
+  std::vector<double> mean_square;  ///< per draw, over all states: mean of (x - centre)^2
+
+  std::vector<double> kept;         ///< positions of the states that recycling kept
+  std::vector<double> kept_weight;  ///< sums to 1 over the states of a draw
+  std::vector<std::size_t> kept_end;
+
+  std::vector<StoredDivergence> divergences;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,118 @@
+// Chains in threads: each runs by itself from its own address, so threads change nothing but time.
+#include "rehmc/run/sample.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32U) | device();
+}
+
+std::vector<double> starting_position(const Density& density, const SampleSettings& settings,
+                                      const Address& address) {
+  Guard guard(density);
+  if (settings.start.empty()) return random_initial_point(guard, settings.initial, address);
+  const std::size_t given = settings.start.size() == 1 ? 0 : address.chain;
+  return given_initial_point(guard, settings.start[given]);
+}
+
+ChainResult run_chain(const Density& density, const SampleSettings& settings, Address address) {
+  auto kernel = make_kernel(density, settings.kernel);
+  kernel->set_position(starting_position(density, settings, address));
+
+  Warmup warmup(std::move(kernel), settings.warmup, address);
+  std::uint64_t divergences = 0;
+  while (!warmup.done()) {
+    if (warmup.step().ending == Ending::diverged) ++divergences;
+  }
+  FrozenKernel frozen = std::move(warmup).finish();
+  const std::uint64_t gradients_warmup = frozen.guard().evaluations();
+
+  const auto centre = frozen.state().position;
+  const MomentFeatures moments({centre.begin(), centre.end()});
+  frozen.use_features(&moments);
+  ChainRecord record({centre.begin(), centre.end()}, static_cast<std::size_t>(settings.draws));
+  for (int i = 0; i < settings.draws; ++i) {
+    address.iteration = static_cast<std::uint64_t>(settings.warmup.iterations) + i;
+    record.add(frozen.transition(address));
+  }
+
+  ChainResult result{.record = std::move(record), .tuning = frozen.tuning()};
+  result.gradients_warmup = gradients_warmup;
+  result.gradients_sampling = frozen.guard().evaluations() - gradients_warmup;
+  result.divergences_warmup = divergences;
+  for (std::size_t f = 0; f < fault_count; ++f) {
+    result.faults[f] = frozen.guard().faults(static_cast<Fault>(f));
+  }
+  result.first_message = frozen.guard().first_message();
+  return result;
+}
+
+std::size_t thread_count(const SampleSettings& settings) {
+  const auto wanted = settings.threads > 0 ? static_cast<unsigned>(settings.threads)
+                                           : std::max(1U, std::thread::hardware_concurrency());
+  return std::min<std::size_t>(wanted, static_cast<std::size_t>(settings.chains));
+}
+
+}  // namespace
+
+void SampleSettings::check() const {
+  check_settings(*this);
+  check_settings(initial);
+  kernel.check();
+  warmup.check();
+  if (start.size() > 1 && start.size() != static_cast<std::size_t>(chains)) {
+    throw ConfigError(
+        fmt::format("start: {} positions for {} chains; give none, one, or one per chain",
+                    start.size(), chains));
+  }
+}
+
+SampleResult sample(const Density& density, const SampleSettings& settings) {
+  settings.check();
+  SampleResult result;
+  result.names = density.names();
+  result.seed = settings.seed ? *settings.seed : fresh_seed();
+
+  const auto chains = static_cast<std::size_t>(settings.chains);
+  std::vector<std::optional<ChainResult>> finished(chains);
+  std::vector<std::exception_ptr> errors(chains);
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto work = [&] {
+    for (std::size_t chain = next++; chain < chains && !failed; chain = next++) {
+      try {
+        finished[chain] =
+            run_chain(density, settings, {result.seed, static_cast<std::uint32_t>(chain), 0});
+      } catch (...) {
+        errors[chain] = std::current_exception();
+        failed = true;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 1; t < thread_count(settings); ++t) threads.emplace_back(work);
+    work();
+  }
+  for (const auto& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  for (auto& chain : finished) result.chains.push_back(std::move(*chain));
+  return result;
+}
+
+}  // namespace rehmc
