@@ -85,6 +85,7 @@ SampleResult sample(const Density& density, const SampleSettings& settings) {
   settings.check();
   SampleResult result;
   result.names = density.names();
+  result.kernel = settings.kernel;
   result.seed = settings.seed ? *settings.seed : fresh_seed();
 
   const auto chains = static_cast<std::size_t>(settings.chains);

@@ -48,12 +48,13 @@ struct ChainResult {
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
   std::array<std::uint64_t, fault_count> faults{};  ///< of the model, by cause, over the whole run
-  std::string first_message;                        ///< what the model said when it first threw
+  std::string first_message{};                      ///< what the model said when it first threw
 };
 
 struct SampleResult {
   std::vector<std::string> names;
   std::uint64_t seed = 0;
+  KernelSettings kernel;
   std::vector<ChainResult> chains;
 };
 

@@ -1,0 +1,25 @@
+// The summary of a run: every parameter's estimates, plain and recycled, with their error bars.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rehmc/estimate/convergence.hpp"
+#include "rehmc/estimate/recycled.hpp"
+#include "rehmc/run/sample.hpp"
+
+namespace rehmc {
+
+struct ParameterSummary {
+  std::string name;
+  Estimate plain;           ///< from the chain's own draws
+  Convergence convergence;  ///< always judged on the plain chain
+  /// Means and sds from all states of all trajectories, quantiles from the kept ones; absent if the
+  /// run did not recycle.
+  std::optional<Estimate> recycled;
+};
+
+std::vector<ParameterSummary> summarise(const SampleResult& result);
+
+}  // namespace rehmc
