@@ -1,5 +1,4 @@
-// HMC with paths of L steps, every state of which is accepted or rejected (Algorithm 1, Theorems
-// 1-2).
+// HMC with paths of L steps, each of which is accepted or rejected (Algorithm 1, Theorems 1-2).
 #include "hmc.hpp"
 
 #include <algorithm>
@@ -7,10 +6,58 @@
 #include <cstdint>
 
 #include "phase_space.hpp"
+#include "rehmc/recycle/accept_steps.hpp"
+#include "rehmc/trajectory/path.hpp"
 
 namespace rehmc {
 
 namespace {
+
+/// The walk of trajectory/path.hpp along leapfrog steps.
+class LeapfrogPath {
+ public:
+  using State = StateHandle;
+
+  LeapfrogPath(PhaseSpace& space, const PhasePoint& start, double max_energy_error)
+      : space_(space),
+        start_energy_(space.states.energy(start.state)),
+        max_energy_error_(max_energy_error),
+        front_(start) {
+    space_.states.retain(start.state);
+  }
+
+  PathStep<State> step() {
+    const PhasePoint next = space_.step(front_, space_.step_size());
+    ++leapfrogs_;
+    const double energy_error = space_.states.energy(next.state) - start_energy_;
+    if (!(energy_error <= max_energy_error_)) {
+      space_.keep_divergence(front_, next);
+      return {next.state, 0.0, true};
+    }
+    release_front();
+    front_ = next;
+    return {next.state, std::min(1.0, std::exp(-energy_error))};
+  }
+
+  /// The last state that did not diverge.
+  State end() const { return front_.state; }
+  /// Lets go of it.
+  void finish() { release_front(); }
+
+  std::uint32_t leapfrogs() const { return leapfrogs_; }
+
+ private:
+  void release_front() {
+    space_.states.release(front_.state);
+    space_.momenta->release(front_.momentum);
+  }
+
+  PhaseSpace& space_;
+  double start_energy_;
+  double max_energy_error_;
+  PhasePoint front_;
+  std::uint32_t leapfrogs_ = 0;
+};
 
 class PathHmc final : public HamiltonianKernel {
  public:
@@ -20,15 +67,24 @@ class PathHmc final : public HamiltonianKernel {
   const Transition& transition(const Tuning& tuning, const Address& address) override {
     const PhasePoint start = begin_transition(tuning, address);
     const double start_energy = space_.states.energy(start.state);
-    const std::uint64_t steps = draw_steps(tuning.step_size, address);
+    const Path<StateHandle> path{start.state, draw_steps(tuning.step_size, address)};
     const double coin = Stream(address, Purpose::acceptance).uniform();
 
-    StateHandle next = start.state;
-    with_keeper([&](auto& keeper) {
-      next = walk(keeper, start, steps, coin, Stream(address, Purpose::recycling));
-    });
-    if (settings_.hmc.weight_by_steps) record_.mass = static_cast<double>(steps);
-    record_.path_length = static_cast<double>(steps) * tuning.step_size;
+    LeapfrogPath walk(space_, start, settings_.hmc.max_energy_error);
+    AcceptSteps<StatePool> accept_steps(space_.states, accepted_, settings_.recycling, path,
+                                        {coin, Stream(address, Purpose::recycling)});
+    PathOutcome outcome;
+    with_keeper([&](auto& keeper) { outcome = walk_path(walk, path, keeper, accept_steps); });
+
+    const StateHandle next = coin < outcome.acceptance ? walk.end() : start.state;
+    space_.states.retain(next);
+    walk.finish();
+
+    record_.ending = outcome.ending;
+    record_.leapfrogs = walk.leapfrogs();
+    record_.acceptance = outcome.acceptance;
+    record_.path_length = static_cast<double>(path.steps) * tuning.step_size;
+    if (settings_.hmc.weight_by_steps) record_.mass = static_cast<double>(path.steps);
     return finish_transition(next, start_energy);
   }
 
@@ -47,84 +103,6 @@ class PathHmc final : public HamiltonianKernel {
         path.jitter_least + (path.jitter_most - path.jitter_least) * stream.uniform();
     const double steps = std::round(jitter * path.path_length / step_size);
     return static_cast<std::uint64_t>(std::clamp(steps, 1.0, limit));
-  }
-
-  /// Walks the path and returns the chain's next state, with a reference of its own.
-  ///
-  /// Step k, with a_k = min(1, pi(z_k)/pi(z_0)), gives z_k the weight a_k and the start 1 - a_k.
-  /// Steps that a divergence cut off count as rejections (paper/notes: "missing steps").
-  template <class K>
-  StateHandle walk(K& keeper, const PhasePoint& start, std::uint64_t steps, double coin,
-                   Stream coins) {
-    const double start_energy = space_.states.energy(start.state);
-    space_.states.retain(start.state);
-    PhasePoint front = start;
-    double rejected = 0;
-    double acceptance = 0;
-    std::uint64_t done = 0;
-    record_.ending = Ending::completed;
-    keeper.begin_half();
-    while (done < steps) {
-      const PhasePoint to = space_.step(front, space_.step_size());
-      ++record_.leapfrogs;
-      const double energy_error = space_.states.energy(to.state) - start_energy;
-      if (!(energy_error <= settings_.hmc.max_energy_error)) {
-        space_.keep_divergence(front, to);
-        record_.ending = Ending::diverged;
-        break;
-      }
-      ++done;
-      acceptance = std::min(1.0, std::exp(-energy_error));
-      rejected += 1 - acceptance;
-      keeper.leaf(to.state, acceptance);
-      for (std::uint64_t m = done; (m & 1U) == 0; m >>= 1U) keeper.join();
-      if (done < steps && is_recycled_step(done, steps)) {
-        accept_or_reject(start.state, to.state, coins.uniform() < acceptance);
-      }
-      space_.states.release(front.state);
-      space_.momenta->release(front.momentum);
-      front = to;
-    }
-    // The steps done are done = sum of powers of two: as many subtrees are left as it has ones.
-    for (std::uint64_t m = done & (done - 1); m != 0; m &= m - 1) keeper.join();
-    const std::uint64_t missing = steps - done;
-    keeper.start(start.state, rejected + static_cast<double>(missing));
-    if (done > 0) keeper.commit(Direction::forward, 1.0, 1.0);
-
-    record_.acceptance = missing == 0 ? acceptance : 0.0;
-    const bool accepted = coin < record_.acceptance;
-    for (std::uint64_t k = done + 1; k < steps; ++k) {
-      if (is_recycled_step(k, steps)) accept_or_reject(start.state, start.state, false);
-    }
-    if (is_recycled_step(steps, steps)) accept_or_reject(start.state, front.state, accepted);
-
-    const StateHandle next = accepted ? front.state : start.state;
-    space_.states.retain(next);
-    space_.states.release(front.state);
-    space_.momenta->release(front.momentum);
-    return next;
-  }
-
-  /// Whether accept_each or stride looks at step k of `steps`: all of them, or the K steps
-  /// ceil(j steps / K), j = 1 ... K, the last of which is the end of the path.
-  bool is_recycled_step(std::uint64_t k, std::uint64_t steps) const {
-    switch (settings_.recycling.kind) {
-      case RecyclingKind::accept_each:
-        return true;
-      case RecyclingKind::stride: {
-        const std::uint64_t count = settings_.recycling.count;
-        return count >= steps || k * count / steps > (k - 1) * count / steps;
-      }
-      default:
-        return false;
-    }
-  }
-
-  /// A rejected state contributes a copy of the start; it is not dropped (Algorithm 1, step 3).
-  void accept_or_reject(StateHandle start, StateHandle state, bool accept) {
-    const StateHandle kept = accept ? state : start;
-    space_.states.retain(kept);
-    accepted_.push_back(kept);
   }
 };
 
