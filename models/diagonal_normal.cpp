@@ -1,0 +1,63 @@
+// A normal with independent coordinates of given standard deviations and mean zero.
+#include "models/diagonal_normal.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "models/normal_distribution.hpp"
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+DiagonalNormal::DiagonalNormal(std::span<const double> standard_deviations) {
+  if (standard_deviations.empty()) {
+    throw DataError("diagonal normal: found no standard deviations, give at least one");
+  }
+  Scales scales{AlignedVector(standard_deviations.size()),
+                AlignedVector(standard_deviations.size())};
+  for (std::size_t i = 0; i < standard_deviations.size(); ++i) {
+    const double sd = standard_deviations[i];
+    const double precision = 1 / (sd * sd);
+    if (!(sd > 0) || !std::isfinite(sd) || !std::isfinite(precision) || precision == 0) {
+      throw DataError(fmt::format(
+          "diagonal normal: standard deviation {} of {} is {}, must be positive and finite, and so "
+          "must be its square",
+          i + 1, standard_deviations.size(), sd));
+    }
+    scales.precisions[i] = precision;
+    scales.standard_deviations[i] = sd;
+  }
+  scales_ = std::make_shared<const Scales>(std::move(scales));
+}
+
+double DiagonalNormal::operator()(std::span<const double> x, std::span<double> gradient) const {
+  const std::size_t size = scales_->precisions.size();
+  const double* const precision = scales_->precisions.data();
+  const double* const position = x.data();
+  double* const derivative = gradient.data();
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < size; ++i) {
+    const double slope = -precision[i] * position[i];
+    derivative[i] = slope;
+    sum += slope * position[i];
+  }
+  return 0.5 * sum;
+}
+
+void DiagonalNormal::sample(Stream& stream, std::span<double> x) const {
+  stream.fill_normal(x);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= scales_->standard_deviations[i];
+}
+
+double DiagonalNormal::variance(std::size_t coordinate) const {
+  const double sd = scales_->standard_deviations[coordinate];
+  return sd * sd;
+}
+
+double DiagonalNormal::cumulative(std::size_t coordinate, double value) const {
+  return normal_cumulative(value / scales_->standard_deviations[coordinate]);
+}
+
+}  // namespace rehmc

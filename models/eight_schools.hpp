@@ -1,0 +1,45 @@
+// Eight schools (Rubin 1981; Gelman et al., Bayesian Data Analysis, section 5.5), centred and not.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rehmc {
+
+/// The effects y_j that were measured, and their standard errors sigma_j.
+struct EightSchoolsData {
+  static constexpr std::size_t schools = 8;
+  static constexpr std::array<double, schools> effects{28, 8, -3, 7, -1, 1, 18, 12};
+  static constexpr std::array<double, schools> standard_errors{15, 10, 16, 11, 9, 11, 10, 18};
+};
+
+/// mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau), y_j ~ N(theta_j, sigma_j), sampled
+/// as (mu, log tau, theta): a funnel in (log tau, theta).
+class EightSchoolsCentred {
+ public:
+  double operator()(std::span<const double> x, std::span<double> gradient) const;
+  std::size_t dimension() const { return 2 + EightSchoolsData::schools; }
+  std::vector<std::string> names() const;  ///< mu, log_tau, theta.1, ...
+
+  static double tau(std::span<const double> x) { return std::exp(x[1]); }
+};
+
+/// The same posterior, sampled as (mu, log tau, theta_trans) with theta = mu + tau * theta_trans.
+class EightSchoolsNonCentred {
+ public:
+  double operator()(std::span<const double> x, std::span<double> gradient) const;
+  std::size_t dimension() const { return 2 + EightSchoolsData::schools; }
+  std::vector<std::string> names() const;  ///< mu, log_tau, theta_trans.1, ...
+
+  static double tau(std::span<const double> x) { return std::exp(x[1]); }
+  /// The effect of school 0, ..., 7.
+  static double theta(std::span<const double> x, std::size_t school) {
+    return x[0] + tau(x) * x[2 + school];
+  }
+};
+
+}  // namespace rehmc

@@ -1,0 +1,65 @@
+// Neal's funnel.
+#include "models/funnel.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "models/normal_distribution.hpp"
+#include "models/quadrature.hpp"
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+namespace {
+
+constexpr double scale = 3;
+
+}  // namespace
+
+Funnel::Funnel(std::size_t dimension) : dimension_(dimension) {
+  require_setting("dimension of the funnel", static_cast<double>(dimension), at_least(2));
+}
+
+double Funnel::operator()(std::span<const double> x, std::span<double> gradient) const {
+  const double v = x[0];
+  const double precision = std::exp(-v);
+  const double* const position = x.data();
+  double* const derivative = gradient.data();
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 1; i < dimension_; ++i) {
+    derivative[i] = -precision * position[i];
+    sum += position[i] * position[i];
+  }
+  const double half_count = 0.5 * static_cast<double>(dimension_ - 1);
+  const double half_sum = 0.5 * precision * sum;
+  gradient[0] = -v / (scale * scale) - half_count + half_sum;
+  return -0.5 * v * v / (scale * scale) - half_count * v - half_sum;
+}
+
+std::vector<std::string> Funnel::names() const {
+  std::vector<std::string> names{"v"};
+  for (std::size_t i = 1; i < dimension_; ++i) names.push_back("x." + std::to_string(i));
+  return names;
+}
+
+void Funnel::sample(Stream& stream, std::span<double> x) const {
+  stream.fill_normal(x);
+  x[0] *= scale;
+  const double sd = std::exp(0.5 * x[0]);
+  for (double& entry : x.subspan(1)) entry *= sd;
+}
+
+double Funnel::variance(std::size_t coordinate) const {
+  return coordinate == 0 ? scale * scale : std::exp(0.5 * scale * scale);
+}
+
+double Funnel::cumulative(std::size_t coordinate, double value) const {
+  if (coordinate == 0) return normal_cumulative(value / scale);
+  const auto density_and_probability = [value](double z) {
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+    return density * normal_cumulative(value * std::exp(-0.5 * scale * z));
+  };
+  return integrate(density_and_probability, -13, 13);
+}
+
+}  // namespace rehmc

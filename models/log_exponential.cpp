@@ -1,0 +1,47 @@
+// The skewed target: logarithms of exponential variables.
+#include "models/log_exponential.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "models/fast_math.hpp"
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+
+LogExponential::LogExponential(std::size_t dimension) : dimension_(dimension) {
+  require_setting("dimension of the log-exponential", static_cast<double>(dimension), at_least(1));
+}
+
+double LogExponential::operator()(std::span<const double> x, std::span<double> gradient) const {
+  const double* const position = x.data();
+  double* const derivative = gradient.data();
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < dimension_; ++i) {
+    const double exponential = fast_exp(position[i]);
+    derivative[i] = 1 - exponential;
+    sum += position[i] - exponential;
+  }
+  return sum;
+}
+
+void LogExponential::sample(Stream& stream, std::span<double> x) const {
+  for (double& entry : x) entry = std::log(stream.exponential());
+}
+
+double LogExponential::mean(std::size_t /*coordinate*/) const { return -std::numbers::egamma; }
+
+double LogExponential::variance(std::size_t /*coordinate*/) const {
+  return std::numbers::pi * std::numbers::pi / 6;
+}
+
+double LogExponential::cumulative(std::size_t /*coordinate*/, double value) const {
+  return -std::expm1(-std::exp(value));
+}
+
+double LogExponential::quantile(std::size_t /*coordinate*/, double probability) const {
+  return std::log(-std::log1p(-probability));
+}
+
+}  // namespace rehmc

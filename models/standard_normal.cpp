@@ -1,0 +1,29 @@
+// The standard normal in d dimensions.
+#include "models/standard_normal.hpp"
+
+#include "models/normal_distribution.hpp"
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+
+StandardNormal::StandardNormal(std::size_t dimension) : dimension_(dimension) {
+  require_setting("dimension of the standard normal", static_cast<double>(dimension), at_least(1));
+}
+
+double StandardNormal::operator()(std::span<const double> x, std::span<double> gradient) const {
+  const double* const position = x.data();
+  double* const derivative = gradient.data();
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < dimension_; ++i) {
+    derivative[i] = -position[i];
+    sum += position[i] * position[i];
+  }
+  return -0.5 * sum;
+}
+
+double StandardNormal::cumulative(std::size_t /*coordinate*/, double value) const {
+  return normal_cumulative(value);
+}
+
+}  // namespace rehmc

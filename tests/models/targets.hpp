@@ -1,0 +1,58 @@
+// All built-in targets, by name, for tests that treat them alike.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/banana.hpp"
+#include "models/correlated_normal.hpp"
+#include "models/diagonal_normal.hpp"
+#include "models/eight_schools.hpp"
+#include "models/funnel.hpp"
+#include "models/log_exponential.hpp"
+#include "models/logistic_regression.hpp"
+#include "models/standard_normal.hpp"
+#include "models/student_t.hpp"
+#include "models/wishart.hpp"
+#include "rehmc/core/random.hpp"
+#include "rehmc/model/log_density.hpp"
+
+namespace rehmc::testing {
+
+struct NamedTarget {
+  std::string name;
+  Density density;
+};
+
+/// The paper's first test case: variances are the eigenvalues of a Wishart draw with mean I.
+inline DiagonalNormal wishart_diagonal_normal(std::size_t dimension) {
+  std::vector<double> scales =
+      wishart_eigenvalues({.dimension = dimension, .degrees_of_freedom = dimension});
+  for (double& scale : scales) scale = std::sqrt(scale);
+  return DiagonalNormal(scales);
+}
+
+inline std::vector<NamedTarget> all_targets() {
+  return {
+      {"standard normal", StandardNormal(7)},
+      {"standard normal, one dimension", StandardNormal(1)},
+      {"diagonal normal", wishart_diagonal_normal(50)},
+      {"correlated normal",
+       CorrelatedNormal(wishart_draw({.dimension = 20, .degrees_of_freedom = 25}))},
+      {"banana", Banana()},
+      {"banana at y = -3", Banana(-3)},
+      {"funnel", Funnel(10)},
+      {"eight schools, centred", EightSchoolsCentred()},
+      {"eight schools, non-centred", EightSchoolsNonCentred()},
+      {"Student-t, 5 degrees of freedom", StudentT(9, 5)},
+      {"Student-t, 1 degree of freedom", StudentT(9, 1)},
+      {"log-exponential", LogExponential(9)},
+      {"logistic regression",
+       LogisticRegression(simulate_logistic_data({.observations = 77, .predictors = 9}))},
+  };
+}
+
+}  // namespace rehmc::testing
