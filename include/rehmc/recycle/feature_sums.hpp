@@ -1,5 +1,4 @@
-// Weighted feature sums over all states of a trajectory, with two accumulators and no stored
-// states.
+// Weighted feature sums over all states of a trajectory, of which none is stored.
 #pragma once
 
 #include <algorithm>

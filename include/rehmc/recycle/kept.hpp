@@ -1,5 +1,4 @@
-// What a recycler holds while a trajectory grows: weighted states, subtree by subtree, in one
-// array.
+// What a recycler holds while a trajectory grows: weighted states, subtree by subtree.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +39,9 @@ class Kept {
 
   States& states() { return *states_; }
   Entries& tree() { return tree_; }
+  const Entries& tree() const { return tree_; }
   Entries& half() { return half_; }
+  const Entries& half() const { return half_; }
 
   /// Where the last subtree of the half begins.
   std::size_t last_begin() const { return begins_.back(); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "rehmc/core/random.hpp"
@@ -61,14 +62,14 @@ class KeepEvery {
 /// carried over to any weights). A subtree of up to K states keeps them all; a larger one keeps K
 /// by systematic sampling, so a chain never holds more than K states per level of its tree. The
 /// expected number of slots of a state is K times its weight.
-template <SharedStates States>
+template <SharedStates States, class Random = Stream>
 class KeepSpread {
  public:
   using Handle = typename States::Handle;
   KeepSpread(States& states, std::size_t count)
-      : kept_(states), count_(count), stream_({}, Purpose::recycling) {}
+      : kept_(states), count_(count), stream_(Address{}, Purpose::recycling) {}
 
-  void begin(const Stream& stream) {
+  void begin(const Random& stream) {
     kept_.clear();
     slots_.clear();
     stream_ = stream;
@@ -103,6 +104,9 @@ class KeepSpread {
   }
   void clear() { kept_.clear(); }
 
+  /// What it holds while the trajectory grows.
+  const Kept<States>& kept() const { return kept_; }
+
  private:
   void reduce(std::vector<Entry<Handle>>& entries, std::size_t first) {
     if (entries.size() - first > count_) sample(entries, first);
@@ -114,7 +118,7 @@ class KeepSpread {
 
   Kept<States> kept_;
   std::size_t count_;
-  Stream stream_;
+  Random stream_;
   std::vector<Entry<Handle>> slots_;
 };
 
@@ -140,7 +144,7 @@ void merge_without_replacement(double n_left, double n_right, double count, From
 /// K states drawn at random (Algorithm 3). Equal weights: without replacement; when fewer than K
 /// states are acceptable, floor(K/|A|) copies of each and the remainder without replacement.
 /// Unequal weights: K independent draws by weight.
-template <SharedStates States>
+template <SharedStates States, class Random = Stream>
 class KeepSimple {
  public:
   using Handle = typename States::Handle;
@@ -148,9 +152,9 @@ class KeepSimple {
       : kept_(states),
         count_(count),
         equal_weights_(equal_weights),
-        stream_({}, Purpose::recycling) {}
+        stream_(Address{}, Purpose::recycling) {}
 
-  void begin(const Stream& stream) {
+  void begin(const Random& stream) {
     kept_.clear();
     slots_.clear();
     stream_ = stream;
@@ -240,7 +244,7 @@ class KeepSimple {
   Kept<States> kept_;
   std::size_t count_;
   bool equal_weights_;
-  Stream stream_;
+  Random stream_;
   double tree_weight_ = 0;
   std::vector<double> weights_;
   Entries scratch_;
