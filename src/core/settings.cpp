@@ -18,12 +18,17 @@ std::string Range::describe() const {
   const bool bounded_below = std::isfinite(least);
   const bool bounded_above = std::isfinite(most);
   if (bounded_below && bounded_above) {
-    return fmt::format("in {}{}, {}{}", open_below ? '(' : '[', least, most, open_above ? ')' : ']');
+    return fmt::format("in {}{}, {}{}", open_below ? '(' : '[', least, most,
+                       open_above ? ')' : ']');
   }
-  const std::string_view finite = open_above && !bounded_above ? " and finite" : "";
-  if (bounded_below) return fmt::format("{} {}{}", open_below ? "above" : "at least", least, finite);
-  if (bounded_above) return fmt::format("{} {}", open_above ? "below" : "at most", most);
-  return "a number";
+  const auto finite = [](bool open) { return open ? " and finite" : ""; };
+  if (bounded_below) {
+    return fmt::format("{} {}{}", open_below ? "above" : "at least", least, finite(open_above));
+  }
+  if (bounded_above) {
+    return fmt::format("{} {}{}", open_above ? "below" : "at most", most, finite(open_below));
+  }
+  return open_below && open_above ? "a finite number" : "a number";
 }
 
 void require_setting(std::string_view name, double value, const Range& range) {
