@@ -46,12 +46,15 @@ class ElementwiseMetric : public Metric {
            });
   }
 
-  TurningProducts join(const RunMomenta& left, const RunMomenta& right,
-                       double* sum) const override {
-    return lanes::join(n_, derived().velocity(), left, right, sum);
+  double inner_product(const double* left, const double* right) const override {
+    return lanes::inner_product(n_, derived().velocity(), left, right);
   }
-  TurningProducts join_states(const double* left, const double* right, double* sum) const override {
-    return lanes::join_states(n_, derived().velocity(), left, right, sum);
+  JoinProducts join_pairs(const RunMomenta& left, const RunMomenta& right,
+                          double* sum) const override {
+    return lanes::join_pairs(n_, derived().velocity(), left, right, sum);
+  }
+  JoinProducts join(const RunMomenta& left, const RunMomenta& right, double* sum) const override {
+    return lanes::join(n_, derived().velocity(), left, right, sum);
   }
 
  protected:

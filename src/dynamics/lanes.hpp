@@ -64,46 +64,62 @@ double kinetic_energy(std::size_t n, const Velocity& velocity, const double* mom
 }
 
 template <class Velocity>
-TurningProducts join(std::size_t n, const Velocity& velocity, const RunMomenta& left,
-                     const RunMomenta& right, double* whole_sum) {
-  Lanes first_whole{}, last_whole{}, first_left{}, joint_left{}, joint_right{}, last_right{};
-  for (std::size_t i = 0; i < n; i += lane_count) {
-    const Lanes left_sum = at(left.sum, i);
-    const Lanes right_sum = at(right.sum, i);
-    const Lanes whole = left_sum + right_sum;
-    at(whole_sum, i) = whole;
-    const Lanes first = velocity(at(left.first, i), left.first, i);
-    const Lanes last = velocity(at(right.last, i), right.last, i);
-    first_whole += first * whole;
-    last_whole += last * whole;
-    const Lanes next = at(right.first, i);
-    const Lanes left_and_next = left_sum + next;
-    first_left += first * left_and_next;
-    joint_left += velocity(next, right.first, i) * left_and_next;
-    const Lanes previous = at(left.last, i);
-    const Lanes right_and_previous = right_sum + previous;
-    joint_right += velocity(previous, left.last, i) * right_and_previous;
-    last_right += last * right_and_previous;
-  }
-  return {sum(first_whole), sum(last_whole),  sum(first_left),
-          sum(joint_left),  sum(joint_right), sum(last_right)};
+double inner_product(std::size_t n, const Velocity& velocity, const double* left,
+                     const double* right) {
+  return sum_groups(n,
+                    [&](std::size_t i) { return at(left, i) * velocity(at(right, i), right, i); });
 }
 
 template <class Velocity>
-TurningProducts join_states(std::size_t n, const Velocity& velocity, const double* left,
-                            const double* right, double* whole_sum) {
-  Lanes first{}, last{};
+JoinProducts join_pairs(std::size_t n, const Velocity& velocity, const RunMomenta& left,
+                        const RunMomenta& right, double* whole_sum) {
+  Lanes first_first{}, first_last{}, last_first{}, last_last{};
   for (std::size_t i = 0; i < n; i += lane_count) {
-    const Lanes p_left = at(left, i);
-    const Lanes p_right = at(right, i);
-    const Lanes whole = p_left + p_right;
-    at(whole_sum, i) = whole;
-    first += velocity(p_left, left, i) * whole;
-    last += velocity(p_right, right, i) * whole;
+    const Lanes left_first = at(left.first, i);
+    const Lanes left_last = at(left.last, i);
+    const Lanes right_first = at(right.first, i);
+    const Lanes right_last = at(right.last, i);
+    at(whole_sum, i) = (left_first + left_last) + (right_first + right_last);
+    const Lanes first_velocity = velocity(right_first, right.first, i);
+    const Lanes last_velocity = velocity(right_last, right.last, i);
+    first_first += left_first * first_velocity;
+    first_last += left_first * last_velocity;
+    last_first += left_last * first_velocity;
+    last_last += left_last * last_velocity;
   }
-  const double first_whole = sum(first);
-  const double last_whole = sum(last);
-  return {first_whole, last_whole, first_whole, last_whole, first_whole, last_whole};
+  const double ff = sum(first_first);
+  const double fl = sum(first_last);
+  const double lf = sum(last_first);
+  const double ll = sum(last_last);
+  return {ff + fl, lf + ll, ff + lf, fl + ll, ff, ll};
+}
+
+template <class Velocity>
+JoinProducts join(std::size_t n, const Velocity& velocity, const RunMomenta& left,
+                  const RunMomenta& right, double* whole_sum) {
+  Lanes left_first_right_sum{}, left_last_right_sum{}, right_first_left_sum{},
+      right_last_left_sum{}, firsts{}, lasts{};
+  for (std::size_t i = 0; i < n; i += lane_count) {
+    const Lanes left_sum = at(left.sum, i);
+    const Lanes right_sum = at(right.sum, i);
+    at(whole_sum, i) = left_sum + right_sum;
+    const Lanes left_first = velocity(at(left.first, i), left.first, i);
+    const Lanes right_first = at(right.first, i);
+    left_first_right_sum += left_first * right_sum;
+    firsts += left_first * right_first;
+    right_first_left_sum += velocity(right_first, right.first, i) * left_sum;
+    const Lanes right_last = velocity(at(right.last, i), right.last, i);
+    const Lanes left_last = at(left.last, i);
+    right_last_left_sum += right_last * left_sum;
+    lasts += right_last * left_last;
+    left_last_right_sum += velocity(left_last, left.last, i) * right_sum;
+  }
+  return {sum(left_first_right_sum),
+          sum(left_last_right_sum),
+          sum(right_first_left_sum),
+          sum(right_last_left_sum),
+          sum(firsts),
+          sum(lasts)};
 }
 
 }  // namespace rehmc::lanes

@@ -63,12 +63,15 @@ class MatrixMetric : public Metric {
     return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, new_momentum);
   }
 
-  TurningProducts join(const RunMomenta& left, const RunMomenta& right,
-                       double* sum) const override {
-    return lanes::join(n_, lanes::StoredVelocity{stride_}, left, right, sum);
+  double inner_product(const double* left, const double* right) const override {
+    return lanes::inner_product(n_, lanes::StoredVelocity{stride_}, left, right);
   }
-  TurningProducts join_states(const double* left, const double* right, double* sum) const override {
-    return lanes::join_states(n_, lanes::StoredVelocity{stride_}, left, right, sum);
+  JoinProducts join_pairs(const RunMomenta& left, const RunMomenta& right,
+                          double* sum) const override {
+    return lanes::join_pairs(n_, lanes::StoredVelocity{stride_}, left, right, sum);
+  }
+  JoinProducts join(const RunMomenta& left, const RunMomenta& right, double* sum) const override {
+    return lanes::join(n_, lanes::StoredVelocity{stride_}, left, right, sum);
   }
 
  protected:

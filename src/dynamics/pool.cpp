@@ -21,8 +21,8 @@ void BlockPool::grow() {
   std::fill_n(slab.get(), doubles, 0.0);
   const std::size_t first = blocks_.size();
   for (std::size_t i = 0; i < count; ++i) blocks_.push_back(slab.get() + i * doubles_per_block_);
-  free_.reserve(blocks_.size());
-  for (std::size_t i = count; i-- > 0;) free_.push_back(static_cast<Handle>(first + i));
+  free_.resize(blocks_.size() + 1);
+  for (std::size_t i = count; i-- > 0;) release(static_cast<Handle>(first + i));
   slabs_.push_back(std::move(slab));
 }
 

@@ -16,43 +16,78 @@ namespace rehmc {
 
 namespace {
 
-/// Turning by momentum sums (Betancourt 2017, appendix A.4.2): a run keeps the momenta of its two
-/// ends and the sum in between. A run of one state shares one buffer for all three.
+/// Turning by momentum sums (Betancourt 2017, appendix A.4.2), with the two checks across the joint
+/// that Stan added: with S the sum of the momenta over a run, the velocities at its two ends must
+/// point along S; the same for the left run with the first state of the right one, and for the
+/// right run with the last state of the left one.
+///
+/// A run keeps the momenta of its ends and their sum; one state shares one buffer for both ends,
+/// and up to two states the sum is not written at all.
 struct SumTurning {
+  struct End {
+    MomentumHandle momentum;
+    double square;   ///< p' M^{-1} p
+    double run_sum;  ///< p' M^{-1} S
+  };
   struct Run {
-    MomentumHandle first;
-    MomentumHandle last;
+    End first;
+    End last;
     MomentumHandle sum;
-    bool single() const { return first == last; }
+    std::uint32_t size;
   };
 
   static Run leaf(PhaseSpace&, const PhasePoint& point) {
-    return {point.momentum, point.momentum, point.momentum};
+    const double square = 2 * point.kinetic_energy;
+    const End end{point.momentum, square, square};
+    return {end, end, point.momentum, 1};
   }
 
   static bool join(PhaseSpace& space, Run& left, Run& right, double) {
-    const MomentumHandle sum = left.single() ? space.momenta->take() : left.sum;
-    const auto data = [&](MomentumHandle handle) { return space.momentum(handle); };
-    const TurningProducts products =
-        left.single() && right.single()
-            ? space.metric().join_states(data(left.first), data(right.first), data(sum))
-            : space.metric().join({data(left.first), data(left.last), data(left.sum)},
-                                  {data(right.first), data(right.last), data(right.sum)},
-                                  data(sum));
-    if (!left.single()) space.momenta->release(left.last);
-    if (!right.single()) {
-      space.momenta->release(right.first);
-      space.momenta->release(right.sum);
-    }
-    left = {left.first, right.last, sum};
-    return products.turned();
+    const JoinProducts across = join_sums(space, left, right);
+    const double first_whole = left.first.run_sum + across.left_first_right_sum;
+    const double last_whole = right.last.run_sum + across.right_last_left_sum;
+    const double first_left = left.first.run_sum + across.firsts;
+    const double joint_left = right.first.square + across.right_first_left_sum;
+    const double joint_right = left.last.square + across.left_last_right_sum;
+    const double last_right = right.last.run_sum + across.lasts;
+    left.first.run_sum = first_whole;
+    left.last = {right.last.momentum, right.last.square, last_whole};
+    left.size += right.size;
+    return !(first_whole > 0 && last_whole > 0 && first_left > 0 && joint_left > 0 &&
+             joint_right > 0 && last_right > 0);
   }
 
   static void release(PhaseSpace& space, Run& run) {
-    space.momenta->release(run.first);
-    if (run.single()) return;
-    space.momenta->release(run.last);
-    space.momenta->release(run.sum);
+    space.momenta->release(run.first.momentum);
+    if (run.size > 1) space.momenta->release(run.last.momentum);
+    if (run.size > 2) space.momenta->release(run.sum);
+  }
+
+ private:
+  /// The products across the joint. Afterwards the left run has the sum of both, and the momenta at
+  /// the joint are released. Runs that are joined have the same size.
+  static JoinProducts join_sums(PhaseSpace& space, Run& left, Run& right) {
+    const auto data = [&](MomentumHandle handle) { return space.momentum(handle); };
+    const Metric& metric = space.metric();
+    if (left.size == 1) {
+      const double product =
+          metric.inner_product(data(left.first.momentum), data(right.first.momentum));
+      return {product, product, product, product, product, product};
+    }
+    const RunMomenta of_left{data(left.first.momentum), data(left.last.momentum), data(left.sum)};
+    const RunMomenta of_right{data(right.first.momentum), data(right.last.momentum),
+                              data(right.sum)};
+    JoinProducts products;
+    if (left.size == 2) {
+      left.sum = space.momenta->take();
+      products = metric.join_pairs(of_left, of_right, data(left.sum));
+    } else {
+      products = metric.join(of_left, of_right, data(left.sum));
+      space.momenta->release(right.sum);
+    }
+    space.momenta->release(left.last.momentum);
+    space.momenta->release(right.first.momentum);
+    return products;
   }
 };
 
@@ -210,11 +245,12 @@ class DrawnSelection {
     states_.retain(state);
     return state;
   }
+  // No branch: which of two equally good states is selected cannot be predicted.
   void choose(Selected& selected, Selected& candidate, double probability) {
-    if (probability >= 1 || (probability > 0 && stream_.uniform() < probability)) {
-      std::swap(selected, candidate);
-    }
-    states_.release(candidate);
+    const bool take = stream_.uniform() < probability;
+    const Selected loser = take ? selected : candidate;
+    selected = take ? candidate : selected;
+    states_.release(loser);
   }
   void release(Selected& selected) { states_.release(selected); }
 

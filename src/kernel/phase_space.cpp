@@ -30,7 +30,7 @@ PhasePoint PhaseSpace::begin(StateHandle state, Stream& stream) {
   const MomentumHandle p = momenta->take();
   const double kinetic = metric().draw_momentum(stream, states.gradient(state), momentum(p));
   states.energy(state) = kinetic - states.log_density(state);
-  return {state, p};
+  return {state, p, kinetic};
 }
 
 PhasePoint PhaseSpace::step(const PhasePoint& from, double signed_step) {
@@ -40,15 +40,16 @@ PhasePoint PhaseSpace::step(const PhasePoint& from, double signed_step) {
   double* gradient = states.gradient(to);
   metric().kick_and_drift(signed_step, states.position(from.state), states.gradient(from.state),
                           momentum(from.momentum), position, momentum(p));
-  const double log_density = guard({position, dimension()}, {gradient, dimension()});
+  const double log_density = guard.evaluate({position, dimension()}, {gradient, dimension()});
+  const double kinetic = metric().kick(signed_step, gradient, momentum(p));
   states.log_density(to) = log_density;
-  if (guard.last_fault() == Fault::none) {
-    const double kinetic = metric().kick(signed_step, gradient, momentum(p));
-    states.energy(to) = kinetic - log_density;
-  } else {
+  states.energy(to) = kinetic - log_density;
+  // A gradient that is not finite makes the kinetic energy so: no pass is spent to look for it.
+  if (!std::isfinite(states.energy(to))) {
+    guard.check_gradient({gradient, dimension()});
     states.energy(to) = std::numeric_limits<double>::infinity();
   }
-  return {to, p};
+  return {to, p, kinetic};
 }
 
 void PhaseSpace::keep_divergence(const PhasePoint& from, const PhasePoint& to) {

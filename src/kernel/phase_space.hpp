@@ -25,6 +25,7 @@ using MomentumHandle = BlockPool::Handle;
 struct PhasePoint {
   StateHandle state;
   MomentumHandle momentum;
+  double kinetic_energy = 0;
 };
 
 /// The states, the momenta and the physics that moves them.

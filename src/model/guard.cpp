@@ -98,13 +98,18 @@ Guard::Guard(Density density) : density_(std::move(density)), dimension_(density
 }
 
 double Guard::operator()(std::span<const double> x, std::span<double> gradient) {
+  const double value = evaluate(x, gradient);
+  check_gradient(gradient);
+  return last_fault_ == Fault::none ? value : -infinity;
+}
+
+double Guard::evaluate(std::span<const double> x, std::span<double> gradient) {
   ++evaluations_;
   double value = -infinity;
   Fault fault = Fault::exception;
   try {
     value = density_(x, gradient);
     fault = fault_of_value(value);
-    if (fault == Fault::none && !all_finite(gradient)) fault = Fault::bad_gradient;
   } catch (const std::exception& error) {
     keep_message(error.what());
   } catch (...) {
@@ -115,6 +120,12 @@ double Guard::operator()(std::span<const double> x, std::span<double> gradient) 
     return value;
   ++faults_[static_cast<std::size_t>(fault)];
   return -infinity;
+}
+
+void Guard::check_gradient(std::span<const double> gradient) {
+  if (last_fault_ != Fault::none || all_finite(gradient)) return;
+  last_fault_ = Fault::bad_gradient;
+  ++faults_[static_cast<std::size_t>(Fault::bad_gradient)];
 }
 
 void Guard::keep_message(std::string_view message) {

@@ -24,18 +24,15 @@ struct RunMomenta {
   const double* sum;
 };
 
-/// Products of velocities at the ends of two adjacent runs with momentum sums (Betancourt 2017,
-/// appendix A.4.2, with the two checks across the joint that Stan added). No product may be
-/// negative or zero unless the joined run turns.
-struct TurningProducts {
-  double first_whole, last_whole;  ///< ends of the joined run with its whole sum
-  double first_left, joint_left;   ///< sum over the left run and the first state of the right one
-  double joint_right, last_right;  ///< sum over the right run and the last state of the left one
-
-  bool turned() const {
-    return !(first_whole > 0 && last_whole > 0 && first_left > 0 && joint_left > 0 &&
-             joint_right > 0 && last_right > 0);
-  }
+/// Inner products x' M^{-1} y across the joint of two adjacent runs: all that the turning criterion
+/// needs beside what each run knows of itself.
+struct JoinProducts {
+  double left_first_right_sum;
+  double left_last_right_sum;
+  double right_first_left_sum;
+  double right_last_left_sum;
+  double firsts;  ///< the first momenta of both runs
+  double lasts;   ///< the last momenta of both runs
 };
 
 /// A constant metric: p ~ N(0, M). Vectors are padded with zeros and aligned (dynamics/pool.hpp).
@@ -62,13 +59,15 @@ class Metric {
   /// Second half: p_new = p_half + step/2 g_new; returns the kinetic energy.
   virtual double kick(double step, const double* new_gradient, double* new_momentum) const = 0;
 
-  /// Writes the momentum sum over both runs and returns the products of the turning criterion.
-  /// `sum` may be the left run's own sum.
-  virtual TurningProducts join(const RunMomenta& left, const RunMomenta& right,
-                               double* sum) const = 0;
-  /// The same for two single states, where the checks across the joint coincide with the whole.
-  virtual TurningProducts join_states(const double* left, const double* right,
-                                      double* sum) const = 0;
+  /// Inner product p' M^{-1} q of two momenta.
+  virtual double inner_product(const double* left, const double* right) const = 0;
+
+  /// Joins two runs of two states each, whose sums need not have been written: writes the sum over
+  /// all four. The runs' own `sum` is ignored.
+  virtual JoinProducts join_pairs(const RunMomenta& left, const RunMomenta& right,
+                                  double* sum) const = 0;
+  /// Joins two longer runs. `sum` may be the left run's own sum.
+  virtual JoinProducts join(const RunMomenta& left, const RunMomenta& right, double* sum) const = 0;
 
   /// Diagonal of M^{-1}; what a summary of the adaptation shows.
   virtual std::vector<double> inverse_diagonal() const = 0;

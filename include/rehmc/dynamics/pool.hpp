@@ -35,12 +35,15 @@ class BlockPool {
   explicit BlockPool(std::size_t doubles_per_block);
 
   Handle take() {
-    if (free_.empty()) grow();
-    const Handle handle = free_.back();
-    free_.pop_back();
-    return handle;
+    if (free_count_ == 0) grow();
+    return free_[--free_count_];
   }
-  void release(Handle handle) { free_.push_back(handle); }
+  void release(Handle handle) { release_if(handle, true); }
+  /// Takes the block back if the condition holds, without a branch.
+  void release_if(Handle handle, bool condition) {
+    free_[free_count_] = handle;
+    free_count_ += condition;
+  }
 
   double* data(Handle handle) { return blocks_[handle]; }
   const double* data(Handle handle) const { return blocks_[handle]; }
@@ -48,7 +51,7 @@ class BlockPool {
   /// Blocks ever made.
   std::size_t capacity() const { return blocks_.size(); }
   /// Blocks handed out now.
-  std::size_t in_use() const { return blocks_.size() - free_.size(); }
+  std::size_t in_use() const { return blocks_.size() - free_count_; }
 
  private:
   struct Deleter {
@@ -60,7 +63,8 @@ class BlockPool {
   std::size_t doubles_per_block_;
   std::vector<std::unique_ptr<double[], Deleter>> slabs_;
   std::vector<double*> blocks_;
-  std::vector<Handle> free_;
+  std::vector<Handle> free_;  ///< one place more than there are blocks, so that release never looks
+  std::size_t free_count_ = 0;
 };
 
 /// States with a count of who still needs them. A state is position, gradient, log density; its
@@ -80,9 +84,7 @@ class StatePool {
     return handle;
   }
   void retain(Handle handle) { ++records_[handle].references; }
-  void release(Handle handle) {
-    if (--records_[handle].references == 0) blocks_.release(handle);
-  }
+  void release(Handle handle) { blocks_.release_if(handle, --records_[handle].references == 0); }
 
   std::size_t dimension() const { return dimension_; }
   double* position(Handle handle) { return blocks_.data(handle); }

@@ -43,9 +43,16 @@ class Guard {
   /// and the gradient unspecified. Never throws what the model threw.
   double operator()(std::span<const double> x, std::span<double> gradient);
 
-  /// The same, but a fault is a ModelError that says which coordinate has what value, and what the
-  /// model itself said. Also notices a gradient entry that was not written, and one past the end
-  /// that was: GradientLengthError.
+  /// The same without a look at the gradient: for those who would notice one that is not finite,
+  /// and then call check_gradient().
+  double evaluate(std::span<const double> x, std::span<double> gradient);
+
+  /// Counts a bad gradient as the fault of the last call, unless that had one already.
+  void check_gradient(std::span<const double> gradient);
+
+  /// The same as the call itself, but a fault is a ModelError that says which coordinate has what
+  /// value, and what the model itself said. Also notices a gradient entry that was not written, and
+  /// one past the end that was: GradientLengthError.
   double evaluate_strictly(std::span<const double> x, std::span<double> gradient);
 
   std::size_t dimension() const noexcept { return dimension_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,7 @@ class FeatureSums {
  public:
   using Handle = typename States::Handle;
 
-  explicit FeatureSums(const States& states) : states_(&states) {}
+  explicit FeatureSums(States& states) : states_(&states) {}
 
   /// From now on sums these features; nullptr for none.
   void use(const Features* features) {
@@ -45,17 +46,32 @@ class FeatureSums {
   }
   void leaf(Handle state, double weight) {
     if (!(weight > 0)) return;
-    features_->add(weight, states_->view(state), half_);
     half_weight_ += weight;
+    // States are added in pairs, which halves the passes over the sums.
+    if (!waiting_) {
+      states_->retain(state);
+      waiting_ = Waiting{state, weight};
+      return;
+    }
+    features_->add_two({states_->view(waiting_->state), waiting_->weight},
+                       {states_->view(state), weight}, half_);
+    forget_waiting();
   }
   void join() {}
-  void rescale_half(double factor) { rescale(half_, half_weight_, factor); }
+  void rescale_half(double factor) {
+    rescale(half_, half_weight_, factor);
+    if (waiting_) waiting_->weight *= factor;
+  }
   void commit(Direction, double tree_factor, double half_factor) {
+    if (waiting_) {
+      features_->add(waiting_->weight, states_->view(waiting_->state), half_);
+      forget_waiting();
+    }
     if (tree_factor != 1) rescale(tree_, tree_weight_, tree_factor);
     for (std::size_t i = 0; i < tree_.size(); ++i) tree_[i] += half_factor * half_[i];
     tree_weight_ += half_factor * half_weight_;
   }
-  void drop_half() {}
+  void drop_half() { forget_waiting(); }
 
   /// The weighted means of the features over the committed trajectory.
   std::span<const double> finish() {
@@ -65,17 +81,27 @@ class FeatureSums {
   }
 
  private:
+  struct Waiting {
+    Handle state;  ///< with a reference of its own
+    double weight;
+  };
+
+  void forget_waiting() {
+    if (waiting_) states_->release(waiting_->state);
+    waiting_.reset();
+  }
   static void rescale(std::vector<double>& sums, double& weight, double factor) {
     for (double& sum : sums) sum *= factor;
     weight *= factor;
   }
 
-  const States* states_;
+  States* states_;
   const Features* features_ = nullptr;
   std::vector<double> tree_;
   std::vector<double> half_;
   double tree_weight_ = 0;
   double half_weight_ = 0;
+  std::optional<Waiting> waiting_;
 };
 
 }  // namespace rehmc

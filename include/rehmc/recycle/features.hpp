@@ -18,6 +18,12 @@ class Features {
   virtual std::size_t size() const = 0;
   /// Adds weight * phi(state) to the sums.
   virtual void add(double weight, const StateView& state, std::span<double> sums) const = 0;
+  /// Adds two states. Worth overriding where the sums themselves cost more to pass over than phi.
+  virtual void add_two(const WeightedState& a, const WeightedState& b,
+                       std::span<double> sums) const {
+    add(a.weight, a.state, sums);
+    add(b.weight, b.state, sums);
+  }
 };
 
 /// First and second moments about a centre c: (x - c) for every coordinate, then (x - c)^2.
@@ -27,6 +33,8 @@ class MomentFeatures final : public Features {
   explicit MomentFeatures(std::vector<double> centre) : centre_(std::move(centre)) {}
   std::size_t size() const override { return 2 * centre_.size(); }
   void add(double weight, const StateView& state, std::span<double> sums) const override;
+  void add_two(const WeightedState& a, const WeightedState& b,
+               std::span<double> sums) const override;
   std::span<const double> centre() const { return centre_; }
 
  private:

@@ -1,8 +1,10 @@
 // Systematic sampling: a few evenly spread states out of many weighted ones.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace rehmc {
@@ -18,8 +20,9 @@ void sample_systematically(std::vector<Entry>& entries, std::size_t first, std::
                            double u, Dropped&& dropped) {
   double total = 0;
   for (std::size_t i = first; i < entries.size(); ++i) total += entries[i].weight;
-  const double points_per_weight = static_cast<double>(count) / total;
-  const double weight_per_point = total / static_cast<double>(count);
+  const auto all_points = static_cast<double>(count);
+  const double points_per_weight = all_points / total;
+  const double weight_per_point = total / all_points;
 
   double cumulative = 0;
   double points_so_far = 0;
@@ -27,19 +30,18 @@ void sample_systematically(std::vector<Entry>& entries, std::size_t first, std::
   const std::size_t last = entries.size() - 1;
   for (std::size_t i = first; i <= last; ++i) {
     cumulative += entries[i].weight;
-    // Points in [0, c) number floor(c + 1 - u); the last entry takes what rounding left over.
-    const double points =
-        i == last ? static_cast<double>(count) : std::floor(cumulative * points_per_weight + 1 - u);
+    // Points in [0, c) number floor(c + 1 - u); rounding can neither add nor lose one at the end.
+    const double laid = std::floor(cumulative * points_per_weight + 1 - u);
+    const double points = i == last ? all_points : std::min(laid, all_points);
     const double hits = points - points_so_far;
-    if (hits > 0) {
-      points_so_far = points;
-      entries[end] = entries[i];
-      entries[end].weight = hits * weight_per_point;
-      ++end;
-    } else {
-      dropped(entries[i]);
-    }
+    points_so_far = points;
+    // Entries that were hit move to the front. Which ones cannot be predicted, so no branch is made
+    // of it: whatever lies between `end` and `i` was not hit, and may change places.
+    std::swap(entries[end], entries[i]);
+    entries[end].weight = hits * weight_per_point;
+    end += hits > 0;
   }
+  for (std::size_t i = end; i <= last; ++i) dropped(entries[i]);
   entries.resize(end);
 }
 

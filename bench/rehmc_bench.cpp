@@ -1,0 +1,206 @@
+// The speed of the sampler: ratios measured within one run, printed as a table and written as JSON.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interleave.hpp"
+#include "models/aligned_vector.hpp"
+#include "models/diagonal_normal.hpp"
+#include "models/logistic_regression.hpp"
+#include "models/wishart.hpp"
+#include "rehmc/kernel/kernel.hpp"
+#include "rehmc/recycle/features.hpp"
+
+namespace {
+
+using namespace rehmc;
+using bench::interleave;
+using bench::median_over_rounds;
+
+constexpr std::size_t rounds = 25;
+/// A step so small that no tree turns: every draw is a full tree.
+constexpr double tiny_step = 1e-4;
+
+struct Row {
+  std::string name;
+  double value;
+  std::string unit;
+  std::string bar;  ///< what the project asks for; empty for orientation only
+};
+
+/// A chain with a fixed tuning, for timing.
+class Sampler {
+ public:
+  struct Options {
+    Recycling recycling{RecyclingKind::none, 0};
+    bool moments = false;
+    int depth = 7;
+    double step_size = tiny_step;
+  };
+
+  Sampler(const Density& density, const Options& options)
+      : tuning_{options.step_size, make_unit_metric(density.dimension())} {
+    KernelSettings settings;
+    settings.recycling = options.recycling;
+    settings.nuts.max_depth = options.depth;
+    kernel_ = make_kernel(density, settings);
+    const std::vector<double> start(density.dimension(), 0.1);
+    kernel_->set_position(start);
+    if (options.moments) {
+      features_ = std::make_unique<MomentFeatures>(start);
+      kernel_->use_features(features_.get());
+    }
+  }
+
+  /// Draws n times and returns the number of leapfrog steps.
+  std::uint64_t draw(std::uint64_t n) {
+    std::uint64_t leapfrogs = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const Transition& transition = kernel_->transition(tuning_, {1, 0, iteration_++});
+      leapfrogs += transition.leapfrogs;
+      benchmark::DoNotOptimize(transition.recycled.data());
+    }
+    return leapfrogs;
+  }
+
+ private:
+  Tuning tuning_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<MomentFeatures> features_;
+  std::uint64_t iteration_ = 0;
+};
+
+/// Leapfrog steps and nothing else: no sampler, no momentum draws, no acceptance.
+template <class Model>
+void bare_loop(Model& model, std::uint64_t steps) {
+  const std::size_t d = model.dimension();
+  AlignedVector position(d);
+  AlignedVector momentum(d);
+  AlignedVector gradient(d);
+  for (std::size_t i = 0; i < d; ++i) position[i] = momentum[i] = 0.1;
+  double* x = position.data();
+  double* p = momentum.data();
+  double* g = gradient.data();
+  double log_density = model(position, gradient);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+#pragma omp simd aligned(x, p, g : 64)
+    for (std::size_t i = 0; i < d; ++i) {
+      p[i] += 0.5 * tiny_step * g[i];
+      x[i] += tiny_step * p[i];
+    }
+    log_density += model(position, gradient);
+#pragma omp simd aligned(p, g : 64)
+    for (std::size_t i = 0; i < d; ++i) p[i] += 0.5 * tiny_step * g[i];
+  }
+  benchmark::DoNotOptimize(log_density);
+}
+
+DiagonalNormal wishart_normal(std::size_t dimension) {
+  std::vector<double> deviations =
+      wishart_eigenvalues({.dimension = dimension, .degrees_of_freedom = dimension, .seed = 1});
+  for (double& value : deviations) value = std::sqrt(value);
+  return DiagonalNormal(deviations);
+}
+
+void time_normal(std::vector<Row>& rows) {
+  DiagonalNormal model = wishart_normal(250);
+  // Steps far below the smallest scale of the target, so that full trees of 127 steps do not turn.
+  Sampler none(model, {});
+  Sampler spread(model, {.recycling = {RecyclingKind::spread, 8}});
+  Sampler moments(model, {.moments = true});
+  constexpr std::uint64_t draws = 200;
+  const std::uint64_t steps = none.draw(draws);
+  const auto seconds = interleave({[&] { bare_loop(model, steps); }, [&] { none.draw(draws); },
+                                   [&] { spread.draw(draws); }, [&] { moments.draw(draws); }},
+                                  rounds);
+  const auto count = static_cast<double>(steps);
+  rows.push_back({"bare_loop_leapfrogs_per_s",
+                  median_over_rounds(seconds, [&](const auto& s) { return count / s[0]; }), "1/s",
+                  ""});
+  rows.push_back({"nuts_leapfrogs_per_s",
+                  median_over_rounds(seconds, [&](const auto& s) { return count / s[1]; }), "1/s",
+                  ""});
+  rows.push_back({"nuts_over_bare_loop",
+                  median_over_rounds(seconds, [](const auto& s) { return s[1] / s[0]; }), "ratio",
+                  "<= 2.0"});
+  rows.push_back({"spread8_overhead_normal",
+                  median_over_rounds(seconds, [](const auto& s) { return s[2] / s[1] - 1; }),
+                  "fraction", "<= 0.05"});
+  rows.push_back({"moments_overhead_normal",
+                  median_over_rounds(seconds, [](const auto& s) { return (s[3] - s[1]) / s[0]; }),
+                  "fraction of the bare loop", "<= 0.50"});
+}
+
+void time_logistic(std::vector<Row>& rows) {
+  const LogisticRegression model(simulate_logistic_data({}));
+  // A realistic step: trees end by turning, as in use.
+  constexpr double step = 0.05;
+  Sampler none(model, {.depth = 10, .step_size = step});
+  Sampler spread(model, {.recycling = {RecyclingKind::spread, 8}, .depth = 10, .step_size = step});
+  Sampler moments(model, {.moments = true, .depth = 10, .step_size = step});
+  constexpr std::uint64_t draws = 60;
+  const auto seconds = interleave(
+      {[&] { none.draw(draws); }, [&] { spread.draw(draws); }, [&] { moments.draw(draws); }},
+      4 * rounds);
+  rows.push_back({"spread8_overhead_logistic",
+                  median_over_rounds(seconds, [](const auto& s) { return s[1] / s[0] - 1; }),
+                  "fraction", "<= 0.01"});
+  rows.push_back({"moments_overhead_logistic",
+                  median_over_rounds(seconds, [](const auto& s) { return s[2] / s[0] - 1; }),
+                  "fraction", "<= 0.02"});
+}
+
+/// Time per leapfrog by dimension, with the default recycling, which shows that a million
+/// dimensions fit in memory.
+void time_dimensions(std::vector<Row>& rows) {
+  for (int power = 1; power <= 6; ++power) {
+    const auto dimension = static_cast<std::size_t>(std::pow(10, power));
+    const std::vector<double> deviations(dimension, 1.0);
+    Sampler sampler(DiagonalNormal(deviations), {.recycling = {RecyclingKind::spread, 8}});
+    const std::uint64_t draws = std::max<std::uint64_t>(1, 200'000 / dimension);
+    std::uint64_t steps = 0;
+    const auto seconds = interleave({[&] { steps = sampler.draw(draws); }}, 5);
+    const double nanoseconds = median_over_rounds(
+        seconds, [&](const auto& s) { return 1e9 * s[0] / static_cast<double>(steps); });
+    rows.push_back({fmt::format("ns_per_leapfrog_dim_1e{}", power), nanoseconds, "ns", ""});
+    rows.push_back({fmt::format("ns_per_leapfrog_and_coordinate_dim_1e{}", power),
+                    nanoseconds / static_cast<double>(dimension), "ns", ""});
+  }
+}
+
+void write_json(const std::vector<Row>& rows, const std::string& path) {
+  std::string text = "[\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    fmt::format_to(std::back_inserter(text),
+                   "  {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\"}}{}\n", rows[i].name,
+                   rows[i].value, rows[i].unit, i + 1 < rows.size() ? "," : "");
+  }
+  text += "]\n";
+  std::ofstream(path) << text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Row> rows;
+  time_normal(rows);
+  time_logistic(rows);
+  time_dimensions(rows);
+  fmt::print("{:<42} {:>14}  {:<26} {}\n", "measured", "value", "unit", "asked for");
+  for (const Row& row : rows) {
+    fmt::print("{:<42} {:>14.5g}  {:<26} {}\n", row.name, row.value, row.unit, row.bar);
+  }
+  if (argc > 1) {
+    write_json(rows, argv[1]);
+    fmt::print("\nWritten to {}.\n", argv[1]);
+  }
+  return 0;
+}
