@@ -36,15 +36,15 @@ Centre centre_at(double value, std::span<const double> x, std::span<const double
 struct Derivative {
   double value = not_a_number;
   double truncation = infinity;  ///< bound on the error from the length of the step
-  double rounding = infinity;    ///< bound on the error from the rounding of the log density
+  double rounding = infinity;    ///< bound on the error from the last digits of the log density
+  double step = 0;
 
   double error() const { return truncation + rounding; }
 };
 
 /// The derivative at 0 of a function of one variable, by the five-point rule with step h,
 ///   (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h = f' + O(h^4).
-/// Its truncation error is far below its distance to the three-point rule, which is O(h^2). The
-/// noise of f is taken as the larger of a few rounding errors and the fourth difference of f.
+/// Its truncation error is far below its distance to the three-point rule, which is O(h^2).
 template <class Function>
 Derivative five_point_rule(Function&& f, const Centre& centre, double step) {
   const double up = f(step);
@@ -54,34 +54,58 @@ Derivative five_point_rule(Function&& f, const Centre& centre, double step) {
   if (!std::isfinite(up + down + up_twice + down_twice)) return {};
   const double three_points = (up - down) / (2 * step);
   const double five_points = (8 * (up - down) - (up_twice - down_twice)) / (12 * step);
-  const double fourth_difference = (up_twice + down_twice) - 4 * (up + down) + 6 * centre.value;
   const double magnitude = centre.magnitude + std::max({std::abs(centre.value), std::abs(up_twice),
                                                         std::abs(down_twice)});
-  const double noise = std::max(16 * std::numeric_limits<double>::epsilon() * magnitude,
-                                std::abs(fourth_difference));
-  return {five_points, std::abs(five_points - three_points), 1.5 * noise / step};
+  const double noise = 16 * std::numeric_limits<double>::epsilon() * magnitude;
+  return {five_points, std::abs(five_points - three_points), 1.5 * noise / step, step};
 }
 
-/// Shortens the step until its truncation is below what matters or below rounding.
+/// Shortens the step until its truncation is below what matters, or below rounding, or does not
+/// fall any more.
 template <class Function>
 Derivative differentiate(Function&& f, const Centre& centre, double first_step) {
   constexpr double enough = 1e-6;
-  constexpr int most_steps = 14;
+  constexpr int most_steps = 11;  // the last is 2^-40 of the size of x, and still well resolved
   Derivative best;
   double step = first_step;
   for (int i = 0; i < most_steps; ++i, step /= 8) {
     const Derivative trial = five_point_rule(f, centre, step);
-    if (trial.error() < best.error()) best = trial;
-    if (trial.truncation < trial.rounding || trial.error() < enough * std::abs(trial.value)) break;
+    if (best.step > 0 && !(trial.error() < best.error())) break;
+    best = trial;
+    if (best.truncation < best.rounding || best.error() < enough * std::abs(best.value)) break;
   }
   return best;
 }
 
-DerivativeCheck compare(std::string name, double analytic, const Derivative& numeric) {
+/// How far the derivative moves if the step is changed a little: shows the noise of a log density
+/// that is rougher than its last digits, such as one computed in single precision.
+template <class Function>
+double scatter(Function&& f, const Centre& centre, const Derivative& derivative) {
+  double farthest = 0;
+  // No simple fractions: with a round x they would hit the same phase of the rounding every time.
+  for (const double factor : {0.5330719, 0.6847241, 0.8513377, 1.2179753, 1.4561083, 1.8323591}) {
+    const Derivative other = five_point_rule(f, centre, factor * derivative.step);
+    if (other.step > 0) farthest = std::max(farthest, std::abs(other.value - derivative.value));
+  }
+  return farthest;
+}
+
+/// Compares what the model says with the derivative of f at 0.
+template <class Function>
+DerivativeCheck check_derivative(double analytic, Function&& f, const Centre& centre,
+                                 double first_step) {
   constexpr double relative_tolerance = 1e-6;
-  DerivativeCheck check{.name = std::move(name), .analytic = analytic, .numeric = numeric.value};
-  check.error = std::abs(analytic - numeric.value);
-  check.tolerance = numeric.error() + relative_tolerance * std::abs(analytic);
+  // Seven errors are hardly ever alike to a fourth of their size, unless they are not noise.
+  constexpr double scatter_factor = 4;
+  const Derivative derivative = differentiate(f, centre, first_step);
+  DerivativeCheck check;
+  check.analytic = analytic;
+  check.numeric = derivative.value;
+  check.error = std::abs(analytic - derivative.value);
+  check.tolerance = derivative.error() + relative_tolerance * std::abs(analytic);
+  if (derivative.step > 0 && !(check.error <= check.tolerance)) {
+    check.tolerance += scatter_factor * scatter(f, centre, derivative);
+  }
   check.ok = check.error <= check.tolerance;
   return check;
 }
@@ -105,9 +129,9 @@ std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<co
       moved[i] = x[i] + t;
       return guard(moved, unused);
     };
-    const Derivative numeric = differentiate(along_coordinate, centre, first_step(x[i]));
+    table.push_back(check_derivative(gradient[i], along_coordinate, centre, first_step(x[i])));
+    table.back().name = std::move(names[i]);
     moved[i] = x[i];
-    table.push_back(compare(std::move(names[i]), gradient[i], numeric));
   }
   return table;
 }
@@ -122,13 +146,12 @@ DerivativeCheck check_gradient_along(const Density& density, std::span<const dou
   }
   double largest = 0;
   for (const double entry : direction) {
-    // Written so that a NaN stays.
-    if (!(std::abs(entry) <= largest)) largest = std::abs(entry);
+    if (!std::isfinite(entry)) {
+      throw ConfigError(fmt::format("direction: has an entry {}, must be finite", entry));
+    }
+    largest = std::max(largest, std::abs(entry));
   }
-  if (!(largest > 0) || !std::isfinite(largest)) {
-    throw ConfigError(
-        fmt::format("direction: its largest entry is {}, must be above 0 and finite", largest));
-  }
+  if (largest == 0) throw ConfigError("direction: all entries are 0, give one that is not");
   std::vector<double> gradient(guard.dimension());
   const Centre centre = centre_at(guard.evaluate_strictly(x, gradient), x, gradient);
   double analytic = 0;
@@ -143,8 +166,10 @@ DerivativeCheck check_gradient_along(const Density& density, std::span<const dou
     for (std::size_t i = 0; i < x.size(); ++i) moved[i] = x[i] + t * direction[i];
     return guard(moved, unused);
   };
-  return compare("direction", analytic,
-                 differentiate(along_direction, centre, first_step(size / largest)));
+  DerivativeCheck check =
+      check_derivative(analytic, along_direction, centre, first_step(size / largest));
+  check.name = "direction";
+  return check;
 }
 
 }  // namespace rehmc
