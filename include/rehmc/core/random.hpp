@@ -53,6 +53,9 @@ class Stream {
   /// Uniform on the open interval (0, 1): the 2^52 odd multiples of 2^-53, so 0 and 1 never come.
   double uniform() { return static_cast<double>((bits() >> 11) | 1) * 0x1.0p-53; }
 
+  /// True with this probability.
+  bool chance(double probability) { return uniform() < probability; }
+
   /// Uniform on {0, ..., n - 1}, without bias; n >= 1.
   std::uint64_t below(std::uint64_t n);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,7 +41,7 @@ class FeatureSums {
     features_->add(weight, states_->view(state), tree_);
     tree_weight_ += weight;
   }
-  void begin_half() {
+  void begin_half(std::uint64_t) {
     std::fill(half_.begin(), half_.end(), 0.0);
     half_weight_ = 0;
   }

@@ -25,8 +25,8 @@ struct Entry {
   double weight;
 };
 
-/// The entries of the committed tree, and of the growing half with its subtrees end to end.
-/// Because subtrees are joined in the order in which they grew, joining two costs nothing.
+/// The entries of the committed tree in path order, and of the growing half in the order of its
+/// growth.
 template <SharedStates States>
 class Kept {
  public:
@@ -43,20 +43,8 @@ class Kept {
   Entries& half() { return half_; }
   const Entries& half() const { return half_; }
 
-  /// Where the last subtree of the half begins.
-  std::size_t last_begin() const { return begins_.back(); }
-
   void start(Handle state, double weight) { append(tree_, state, weight); }
-  void begin_half() {
-    half_.clear();
-    begins_.clear();
-  }
-  void open_subtree() { begins_.push_back(half_.size()); }
-  void leaf(Handle state, double weight) {
-    open_subtree();
-    append(half_, state, weight);
-  }
-  void join() { begins_.pop_back(); }
+  void begin_half() { half_.clear(); }
 
   void rescale_half(double factor) { rescale(half_, factor); }
 
@@ -71,18 +59,13 @@ class Kept {
       std::rotate(tree_.begin(), joint, tree_.end());
     }
     half_.clear();
-    begins_.clear();
   }
 
-  void drop_half() {
-    release(half_);
-    begins_.clear();
-  }
+  void drop_half() { release(half_); }
 
   void clear() {
     release(tree_);
     release(half_);
-    begins_.clear();
   }
 
   /// A state that cannot be chosen is not held.
@@ -104,7 +87,6 @@ class Kept {
   States* states_;
   Entries tree_;
   Entries half_;
-  std::vector<std::size_t> begins_;
 };
 
 }  // namespace rehmc

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,7 @@ class KeepNone {
  public:
   template <class Handle>
   void start(Handle, double) {}
-  void begin_half() {}
+  void begin_half(std::uint64_t) {}
   template <class Handle>
   void leaf(Handle, double) {}
   void join() {}
@@ -36,9 +37,9 @@ class KeepEvery {
 
   void begin(const Stream&) { kept_.clear(); }
   void start(Handle state, double weight) { kept_.start(state, weight); }
-  void begin_half() { kept_.begin_half(); }
-  void leaf(Handle state, double weight) { kept_.leaf(state, weight); }
-  void join() { kept_.join(); }
+  void begin_half(std::uint64_t) { kept_.begin_half(); }
+  void leaf(Handle state, double weight) { kept_.append(kept_.half(), state, weight); }
+  void join() {}
   void rescale_half(double factor) { kept_.rescale_half(factor); }
   void commit(Direction direction, double tree_factor, double half_factor) {
     kept_.commit(direction, tree_factor, half_factor);
@@ -59,9 +60,10 @@ class KeepEvery {
 };
 
 /// K equally weighted states, evenly spread along the path (appendix C of the paper, corrected and
-/// carried over to any weights). A subtree of up to K states keeps them all; a larger one keeps K
-/// by systematic sampling, so a chain never holds more than K states per level of its tree. The
-/// expected number of slots of a state is K times its weight.
+/// carried over to any weights). A half is cut into at most 2K cells of equally many consecutive
+/// states; a cell keeps one of its states, drawn by weight, with the weight of the whole cell. When
+/// the half joins the tree, systematic sampling in path order reduces both to K. So the expected
+/// number of slots of a state is K times its weight, and never more than 3K states are held.
 template <SharedStates States, class Random = Stream>
 class KeepSpread {
  public:
@@ -75,23 +77,41 @@ class KeepSpread {
     stream_ = stream;
   }
   void start(Handle state, double weight) { kept_.start(state, weight); }
-  void begin_half() { kept_.begin_half(); }
-  void leaf(Handle state, double weight) { kept_.leaf(state, weight); }
-  void join() {
-    kept_.join();
-    reduce(kept_.half(), kept_.last_begin());
+  void begin_half(std::uint64_t leaves) {
+    kept_.begin_half();
+    cell_size_ = (leaves + 2 * count_ - 1) / (2 * count_);
+    end_cell();
   }
+  void leaf(Handle state, double weight) {
+    if (weight > 0) {
+      if (cell_begun_) {
+        // No branch: which state a cell keeps cannot be predicted.
+        auto& entry = kept_.half().back();
+        entry.weight += weight;
+        const bool take = stream_.chance(weight / entry.weight);
+        kept_.states().retain(state);
+        const Handle loser = take ? entry.state : state;
+        entry.state = take ? state : entry.state;
+        kept_.states().release(loser);
+      } else {
+        kept_.append(kept_.half(), state, weight);
+        cell_begun_ = true;
+      }
+    }
+    if (++cell_leaves_ == cell_size_) end_cell();
+  }
+  void join() {}
   void rescale_half(double factor) { kept_.rescale_half(factor); }
   void commit(Direction direction, double tree_factor, double half_factor) {
     kept_.commit(direction, tree_factor, half_factor);
-    reduce(kept_.tree(), 0);
+    if (kept_.tree().size() > count_) sample();
   }
   void drop_half() { kept_.drop_half(); }
 
   /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
   const std::vector<Entry<Handle>>& finish() {
-    auto& entries = kept_.tree();
-    sample(entries, 0);
+    sample();
+    const auto& entries = kept_.tree();
     double total = 0;
     for (const auto& entry : entries) total += entry.weight;
     const double slots_per_weight = static_cast<double>(count_) / total;
@@ -108,17 +128,21 @@ class KeepSpread {
   const Kept<States>& kept() const { return kept_; }
 
  private:
-  void reduce(std::vector<Entry<Handle>>& entries, std::size_t first) {
-    if (entries.size() - first > count_) sample(entries, first);
+  void end_cell() {
+    cell_leaves_ = 0;
+    cell_begun_ = false;
   }
-  void sample(std::vector<Entry<Handle>>& entries, std::size_t first) {
-    sample_systematically(entries, first, count_, stream_.uniform(),
+  void sample() {
+    sample_systematically(kept_.tree(), count_, stream_.uniform(),
                           [&](const auto& entry) { kept_.states().release(entry.state); });
   }
 
   Kept<States> kept_;
   std::size_t count_;
   Random stream_;
+  std::uint64_t cell_size_ = 1;
+  std::uint64_t cell_leaves_ = 0;  ///< of the last cell, so far
+  bool cell_begun_ = false;        ///< whether it has a state yet
   std::vector<Entry<Handle>> slots_;
 };
 
@@ -163,29 +187,27 @@ class KeepSimple {
     fill(kept_.tree(), state, weight);
     tree_weight_ = weight;
   }
-  void begin_half() {
+  void begin_half(std::uint64_t) {
     kept_.begin_half();
-    weights_.clear();
+    subtrees_.clear();
   }
   void leaf(Handle state, double weight) {
-    kept_.open_subtree();
+    subtrees_.push_back({kept_.half().size(), weight});
     fill(kept_.half(), state, weight);
-    weights_.push_back(weight);
   }
   void join() {
-    const std::size_t middle = kept_.last_begin();
-    kept_.join();
-    const double right = weights_.back();
-    weights_.pop_back();
-    merge(kept_.half(), kept_.last_begin(), middle, weights_.back(), right);
-    weights_.back() += right;
+    const Subtree right = subtrees_.back();
+    subtrees_.pop_back();
+    Subtree& left = subtrees_.back();
+    merge(kept_.half(), left.begin, right.begin, left.weight, right.weight);
+    left.weight += right.weight;
   }
   void rescale_half(double factor) {
-    for (double& weight : weights_) weight *= factor;
+    for (Subtree& subtree : subtrees_) subtree.weight *= factor;
   }
   void commit(Direction, double tree_factor, double half_factor) {
     tree_weight_ *= tree_factor;
-    const double half_weight = weights_.back() * half_factor;
+    const double half_weight = subtrees_.back().weight * half_factor;
     auto& tree = kept_.tree();
     const std::size_t middle = tree.size();
     kept_.commit(Direction::forward, 1, 1);  // a random sample has no order to preserve
@@ -207,6 +229,10 @@ class KeepSimple {
 
  private:
   using Entries = std::vector<Entry<Handle>>;
+  struct Subtree {
+    std::size_t begin;  ///< of its sample within the half
+    double weight;
+  };
 
   void fill(Entries& entries, Handle state, double weight) {
     const std::size_t copies = equal_weights_ ? 1 : count_;
@@ -220,7 +246,7 @@ class KeepSimple {
     std::size_t left = first;
     std::size_t right = middle;
     const auto drop = [&](std::size_t i) { kept_.states().release(entries[i].state); };
-    const auto from_left = [&](double probability) { return stream_.uniform() < probability; };
+    const auto from_left = [&](double probability) { return stream_.chance(probability); };
     if (equal_weights_) {
       merge_without_replacement(
           w_left, w_right, static_cast<double>(count_), from_left,
@@ -246,7 +272,7 @@ class KeepSimple {
   bool equal_weights_;
   Random stream_;
   double tree_weight_ = 0;
-  std::vector<double> weights_;
+  std::vector<Subtree> subtrees_;
   Entries scratch_;
   Entries slots_;
 };

@@ -55,11 +55,12 @@ concept Selection = requires(S& selection, State state, typename S::Selected& se
 };
 
 /// Whoever keeps something of all states: recyclers and running sums. Leaves arrive in the order of
-/// the walk; `join` merges the two last subtrees; only whole halves are ever dropped.
+/// the walk, at most as many as `begin_half` announces; `join` merges the two last subtrees; only
+/// whole halves are ever dropped.
 template <class K, class State>
 concept Keeper = requires(K& keeper, State state, Direction direction) {
   keeper.start(state, 1.0);
-  keeper.begin_half();
+  keeper.begin_half(std::uint64_t{1});
   keeper.leaf(state, 1.0);
   keeper.join();
   keeper.rescale_half(0.5);
@@ -77,8 +78,8 @@ class KeepAll {
   void start(State state, double weight) {
     each([&](auto& keeper) { keeper.start(state, weight); });
   }
-  void begin_half() {
-    each([](auto& keeper) { keeper.begin_half(); });
+  void begin_half(std::uint64_t leaves) {
+    each([&](auto& keeper) { keeper.begin_half(leaves); });
   }
   template <class State>
   void leaf(State state, double weight) {
@@ -142,7 +143,7 @@ class Tree {
     for (int depth = 0; depth < max_depth; ++depth) {
       const auto direction = (directions >> depth) & 1U ? Direction::forward : Direction::backward;
       walk_.begin_half(direction);
-      keeper_.begin_half();
+      keeper_.begin_half(std::uint64_t{1} << depth);
       half_scale_ = 0;
       if (const Ending ending = grow_half(depth); ending != Ending::completed) {
         drop_half();
