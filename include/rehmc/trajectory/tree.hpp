@@ -194,14 +194,15 @@ class Tree {
   }
 
   bool join_last_two() {
-    Branch later = std::move(stack_.back());
-    stack_.pop_back();
-    Branch& earlier = stack_.back();
+    Branch& earlier = stack_[stack_.size() - 2];
+    Branch& later = stack_.back();
     const double total = earlier.weight + later.weight;
     selection_.choose(earlier.selected, later.selected, total > 0 ? later.weight / total : 0.0);
     earlier.weight = total;
     keeper_.join();
-    return walk_.join(earlier.run, later.run);
+    const bool turned = walk_.join(earlier.run, later.run);
+    stack_.pop_back();
+    return turned;
   }
 
   double in_half_scale(const Weight& weight) {
