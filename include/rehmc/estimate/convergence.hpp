@@ -1,0 +1,84 @@
+// Whether chains agree and how much they know: R-hat, effective sample sizes, standard errors.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "rehmc/estimate/series.hpp"
+
+namespace rehmc {
+
+// Vehtari, Gelman, Simpson, Carpenter, Buerkner (2021), "Rank-normalization, folding, and
+// localization: an improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16, in the
+// exact form of the R package posterior 1.4.0, degenerate input included:
+//
+// NaN anywhere, or a scalar that changes by less than 2^-52 altogether: NaN. Infinite draws: NaN
+// as well, except for rhat() and ess_bulk(), which look at ranks alone.
+//
+// Chains are split in halves; the middle draw of an odd number is left out. With 2 or 3 draws a
+// half is a single draw, and posterior then takes the first draws of all chains for one chain and
+// the last draws for another. These numbers mean little; check_draws() calls such draws too short.
+//
+// An ESS is at most S log10(S), S being the number of draws.
+//
+// All functions throw DataError when the chains differ in length, and ConfigError for a probability
+// outside [0, 1].
+
+/// The larger of the bulk and the tail (folded) rank-normalised split R-hat.
+double rhat(Chains chains);
+/// R-hat of the draws themselves, without ranks (Gelman, Rubin 1992; Gelman et al. 2013).
+double rhat_basic(Chains chains, bool split = true);
+
+/// ESS for the centre of the distribution: that of the rank-normalised draws.
+double ess_bulk(Chains chains);
+/// The smaller ESS of the 5% and 95% quantiles.
+double ess_tail(Chains chains);
+/// ESS of the draws themselves, without ranks: Geyer's (1992) initial monotone sequence.
+double ess_basic(Chains chains, bool split = true);
+double ess_mean(Chains chains);
+double ess_sd(Chains chains);
+double ess_median(Chains chains);
+double ess_quantile(Chains chains, double probability);
+
+double mcse_mean(Chains chains);
+double mcse_sd(Chains chains);
+double mcse_median(Chains chains);
+double mcse_quantile(Chains chains, double probability);
+
+/// What is wrong with the draws of a scalar, if anything.
+enum class DrawsCondition {
+  ordinary,
+  not_finite,  ///< some draw is NaN or infinite
+  too_short,   ///< fewer than 4 draws per chain
+  constant,    ///< no chain ever moves, and all sit at the same value
+  stuck,       ///< some chain never moves, but the draws differ
+};
+
+struct DrawsCheck {
+  DrawsCondition condition = DrawsCondition::ordinary;
+  /// The chains that are not finite, or stuck.
+  std::vector<std::size_t> chains;
+};
+
+/// Tells apart what NaN and odd numbers of the functions above may come from.
+DrawsCheck check_draws(Chains chains);
+
+/// What one looks at first.
+struct Convergence {
+  double rhat = 0;
+  double ess_bulk = 0;
+  double ess_tail = 0;
+  DrawsCheck check;
+};
+
+/// All of it at once; the draws are gathered and sorted for all of it together.
+Convergence convergence(Chains chains);
+
+/// The energy's Bayesian fraction of missing information of one chain, sum of squared changes over
+/// sum of squared deviations (Betancourt 2016, arXiv:1604.00695); below 0.2 or 0.3 the momentum
+/// resampling is too slow for the tails. NaN for fewer than 3 draws, for NaN or infinite ones, and
+/// for constant energies.
+double energy_bfmi(std::span<const double> energies);
+
+}  // namespace rehmc

@@ -1,0 +1,201 @@
+// Gathering draws, and the effective sample size on which every error bar rests.
+#include "chain_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+/// The least of 2^i and 3 * 2^i that is not below n: fast to transform.
+std::size_t good_transform_size(std::size_t n) {
+  const std::size_t power = std::bit_ceil(n);
+  return power >= 4 && power / 4 * 3 >= n ? power / 4 * 3 : power;
+}
+
+}  // namespace
+
+ChainTable gather(Chains chains) {
+  ChainTable table{chains.size(), chains.empty() ? 0 : chains.front().size, {}};
+  table.values.reserve(table.chains * table.iterations);
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    if (chains[c].size != table.iterations) {
+      throw DataError(
+          fmt::format("chain {} has {} draws but chain 0 has {}: cut all chains to the same length",
+                      c, chains[c].size, table.iterations));
+    }
+    for (std::size_t i = 0; i < table.iterations; ++i) table.values.push_back(chains[c][i]);
+  }
+  return table;
+}
+
+ChainTable split_chains(const ChainTable& table) {
+  if (table.iterations <= 1) return table;
+  const std::size_t half = table.iterations / 2;
+  const std::size_t second = table.iterations - half;
+  ChainTable result{2 * table.chains, half, {}};
+  result.values.reserve(result.chains * half);
+  for (const std::size_t begin : {std::size_t{0}, second}) {
+    for (std::size_t c = 0; c < table.chains; ++c) {
+      const auto part = table.chain(c).subspan(begin, half);
+      result.values.insert(result.values.end(), part.begin(), part.end());
+    }
+  }
+  if (half == 1 && table.chains > 1) {  // as posterior does, see convergence.hpp
+    result.iterations = table.chains;
+    result.chains = 2;
+  }
+  return result;
+}
+
+double mean_of(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i];
+  const double first = sum / n;
+  if (!std::isfinite(first)) return first;
+  double rest = 0;
+#pragma omp simd reduction(+ : rest)
+  for (std::size_t i = 0; i < values.size(); ++i) rest += values[i] - first;
+  return first + rest / n;
+}
+
+double squares_about(std::span<const double> values, double mean) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += (values[i] - mean) * (values[i] - mean);
+  }
+  return sum;
+}
+
+double variance_of(std::span<const double> values) {
+  return squares_about(values, mean_of(values)) / (static_cast<double>(values.size()) - 1);
+}
+
+bool undefined(std::span<const double> values) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const double x : values) {
+    if (!std::isfinite(x)) return true;
+    least = std::min(least, x);
+    most = std::max(most, x);
+  }
+  return !(most - least >= std::numeric_limits<double>::epsilon());
+}
+
+double quantile_of_sorted(std::span<const double> sorted, double probability) {
+  if (sorted.empty()) return nan_value;
+  // Hyndman and Fan (1996), definition 7; counted from 1 as R counts, so that rounding agrees.
+  const double position = 1 + (static_cast<double>(sorted.size()) - 1) * probability;
+  const double below = std::floor(position);
+  const double low = sorted[static_cast<std::size_t>(below) - 1];
+  if (position == below) return low;
+  const double high = sorted[static_cast<std::size_t>(below)];
+  const double share = position - below;
+  return low == high ? low : (1 - share) * low + share * high;
+}
+
+/// Averaged over the chains, divisor n at every lag. Most chains are done after a few lags, which
+/// are cheaper to sum one by one; the others get all lags from a Fourier transform.
+double EffectiveSize::autocovariance(std::size_t lag) {
+  constexpr std::size_t single_lags = 64;
+  while (lag >= autocovariance_.size()) {
+    const std::size_t next = autocovariance_.size();
+    if (next >= single_lags) {
+      transform_all_lags();
+      break;
+    }
+    double sum = 0;
+    for (std::size_t c = 0; c < centred_.chains; ++c) {
+      const double* x = centred_.chain(c).data();
+      const std::size_t pairs = centred_.iterations - next;
+#pragma omp simd reduction(+ : sum)
+      for (std::size_t i = 0; i < pairs; ++i) sum += x[i] * x[i + next];
+    }
+    autocovariance_.push_back(sum / static_cast<double>(centred_.values.size()));
+  }
+  return autocovariance_[lag];
+}
+
+/// The theorem of Wiener and Khinchin. The average over chains needs the sum of their power spectra
+/// only, so two chains share one transform, as real and imaginary part, and all of them share the
+/// way back.
+void EffectiveSize::transform_all_lags() {
+  const std::size_t n = centred_.iterations;
+  const std::size_t size = good_transform_size(2 * n);
+  const auto points = static_cast<Eigen::Index>(size);
+  spectrum_.resize(size);
+  power_.assign(size, 0);
+  for (std::size_t c = 0; c < centred_.chains; c += 2) {
+    series_.assign(size, 0);
+    for (std::size_t i = 0; i < n; ++i) series_[i].real(centred_.chain(c)[i]);
+    if (c + 1 < centred_.chains) {
+      for (std::size_t i = 0; i < n; ++i) series_[i].imag(centred_.chain(c + 1)[i]);
+    }
+    transform_.fwd(spectrum_.data(), series_.data(), points);
+    for (std::size_t k = 0; k < size; ++k) power_[k] += std::norm(spectrum_[k]);
+  }
+  // |X(k)|^2 + |Y(k)|^2 = (|Z(k)|^2 + |Z(-k)|^2) / 2 for z = x + iy with real x and y.
+  for (std::size_t k = 0; k < size; ++k) {
+    series_[k] = (power_[k] + power_[k == 0 ? 0 : size - k]) / 2;
+  }
+  transform_.inv(spectrum_.data(), series_.data(), points);
+  autocovariance_.resize(n);
+  for (std::size_t t = 0; t < n; ++t) {
+    autocovariance_[t] = spectrum_[t].real() / static_cast<double>(centred_.values.size());
+  }
+}
+
+double EffectiveSize::operator()(const ChainTable& table) {
+  const std::size_t n = table.iterations;
+  if (n < 3 || undefined(table.values)) return nan_value;
+  centred_ = table;
+  autocovariance_.clear();
+  std::vector<double> means(table.chains);
+  for (std::size_t c = 0; c < table.chains; ++c) {
+    means[c] = mean_of(table.chain(c));
+    for (std::size_t i = 0; i < n; ++i) centred_.values[c * n + i] -= means[c];
+  }
+
+  // Vehtari et al. (2021), section 3.2: variances within and between chains make one correlation.
+  const double variance = autocovariance(0);
+  const double within = variance * static_cast<double>(n) / (static_cast<double>(n) - 1);
+  const double total = variance + (table.chains > 1 ? variance_of(means) : 0);
+  const auto correlation = [&](std::size_t lag) {
+    return 1 - (within - autocovariance(lag)) / total;
+  };
+
+  // Geyer (1992): pairs of neighbouring lags are summed as long as their sum is positive, and no
+  // pair may count more than the one before it. posterior never looks at the last lags of a chain,
+  // and lets the pair at which it stops count by half of its first lag.
+  double even = 1;
+  double odd = correlation(1);
+  double bound = even + odd;
+  double sum = 0;
+  std::size_t lag = 0;
+  for (; lag + 5 < n && even + odd > 0; lag += 2) {
+    bound = std::min(bound, even + odd);
+    sum += bound;
+    even = correlation(lag + 2);
+    odd = correlation(lag + 3);
+  }
+  const double half = even + odd < 0 ? std::max(0.0, even) : even;
+  // Too few lags to judge: posterior reads an empty sum as its first term.
+  if (lag == 0) sum = 1;
+  const auto draws = static_cast<double>(table.values.size());
+  const double time = std::max(-1 + 2 * sum + half, 1 / std::log10(draws));
+  return draws / time;
+}
+
+}  // namespace rehmc
