@@ -64,7 +64,7 @@ struct Philox {
   }
 };
 
-/// -log(u) for u uniform on (0, 1) from 64 random bits, with relative error below 4e-16.
+/// -log(u) for u uniform on (0, 1) from 64 random bits, with relative error below 1e-15.
 ///
 /// u keeps 53 significant bits however small it is, down to 2^-64, so the tail has no coarse grid.
 /// log u = k log 2 + log m with m in [sqrt(1/2), sqrt(2)), and log m = 2 atanh(s), s = (m - 1)/(m +
@@ -101,7 +101,7 @@ struct NormalPair {
 };
 
 /// Two independent standard normals from one block (Box & Muller 1958): the radius from the first
-/// half, the direction from the second. Absolute error below 1e-15 times the radius.
+/// half, the direction from the second. Error below 1e-15 times the radius.
 ///
 /// Of the direction, 52 bits give an angle inside (0, pi/4); three more choose the octant: the
 /// signs of both coordinates, and which is which.
