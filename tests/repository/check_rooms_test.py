@@ -10,7 +10,7 @@ import unittest
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check_rooms"
 
 GOOD = {
-    "include/rehmc/core/numbers.hpp": "// Numbers.\n#pragma once\n#include <cstdint>\n",
+    "include/rehmc/core/numbers.hpp": "// Numbers.\n//\n// And more of them.\n#pragma once\n#include <cstdint>\n",
     "include/rehmc/model/density.hpp": '// Densities.\n#include "rehmc/core/numbers.hpp"\n',
     "src/dynamics/metric.cpp": '// Metrics.\n#include "rehmc/core/numbers.hpp"\n#include <Eigen/Dense>\n#include "local.hpp"\n',
     "src/run/chain.cpp": '// Chains.\n#include "rehmc/adapt/warmup.hpp"\n#include "rehmc/trajectory/tree.hpp"\n',
