@@ -1,6 +1,9 @@
 // Sums of moments over the states of a trajectory.
 #include "rehmc/recycle/features.hpp"
 
+#include <array>
+#include <cstddef>
+
 namespace rehmc {
 
 void MomentFeatures::add(double weight, const StateView& state, std::span<double> sums) const {
@@ -18,22 +21,27 @@ void MomentFeatures::add(double weight, const StateView& state, std::span<double
   }
 }
 
-void MomentFeatures::add_two(const WeightedState& a, const WeightedState& b,
-                             std::span<double> sums) const {
+void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<double> sums) const {
+  constexpr std::size_t batch = 4;
+  if (states.size() != batch) return Features::add_all(states, sums);
   const std::size_t d = centre_.size();
-  const double* x = a.state.position.data();
-  const double* y = b.state.position.data();
   const double* c = centre_.data();
   double* first = sums.data();
   double* second = sums.data() + d;
+  std::array<const double*, batch> x{};
+  std::array<double, batch> w{};
+  for (std::size_t k = 0; k < batch; ++k) {
+    x[k] = states[k].state.position.data();
+    w[k] = states[k].weight;
+  }
 #pragma omp simd
   for (std::size_t i = 0; i < d; ++i) {
-    const double x_offset = x[i] - c[i];
-    const double y_offset = y[i] - c[i];
-    const double x_weighted = a.weight * x_offset;
-    const double y_weighted = b.weight * y_offset;
-    first[i] += x_weighted + y_weighted;
-    second[i] += x_weighted * x_offset + y_weighted * y_offset;
+    const double a = x[0][i] - c[i];
+    const double b = x[1][i] - c[i];
+    const double e = x[2][i] - c[i];
+    const double f = x[3][i] - c[i];
+    first[i] += (w[0] * a + w[1] * b) + (w[2] * e + w[3] * f);
+    second[i] += (w[0] * a * a + w[1] * b * b) + (w[2] * e * e + w[3] * f * f);
   }
 }
 

@@ -53,7 +53,7 @@ class AcceptSteps {
   void operator()(std::uint64_t k, Handle state, double acceptance) {
     if (!is_recycled_step(recycling_, k, path_.steps)) return;
     const bool accept =
-        k == path_.steps ? coins_.end < acceptance : coins_.others.uniform() < acceptance;
+        k == path_.steps ? coins_.end < acceptance : coins_.others.chance(acceptance);
     const Handle kept = accept ? state : path_.start;
     states_.retain(kept);
     accepted_.push_back(kept);

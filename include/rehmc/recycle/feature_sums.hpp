@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,26 +48,18 @@ class FeatureSums {
   void leaf(Handle state, double weight) {
     if (!(weight > 0)) return;
     half_weight_ += weight;
-    // States are added in pairs, which halves the passes over the sums.
-    if (!waiting_) {
-      states_->retain(state);
-      waiting_ = Waiting{state, weight};
-      return;
-    }
-    features_->add_two({states_->view(waiting_->state), waiting_->weight},
-                       {states_->view(state), weight}, half_);
-    forget_waiting();
+    // States are added in batches, which saves most of the passes over the sums.
+    states_->retain(state);
+    waiting_[waiting_count_++] = {state, weight};
+    if (waiting_count_ == waiting_.size()) add_waiting();
   }
   void join() {}
   void rescale_half(double factor) {
     rescale(half_, half_weight_, factor);
-    if (waiting_) waiting_->weight *= factor;
+    for (std::size_t k = 0; k < waiting_count_; ++k) waiting_[k].weight *= factor;
   }
   void commit(Direction, double tree_factor, double half_factor) {
-    if (waiting_) {
-      features_->add(waiting_->weight, states_->view(waiting_->state), half_);
-      forget_waiting();
-    }
+    add_waiting();
     if (tree_factor != 1) rescale(tree_, tree_weight_, tree_factor);
     for (std::size_t i = 0; i < tree_.size(); ++i) tree_[i] += half_factor * half_[i];
     tree_weight_ += half_factor * half_weight_;
@@ -82,14 +74,23 @@ class FeatureSums {
   }
 
  private:
+  static constexpr std::size_t batch = 4;
   struct Waiting {
     Handle state;  ///< with a reference of its own
     double weight;
   };
 
+  void add_waiting() {
+    std::array<WeightedState, batch> states;
+    for (std::size_t k = 0; k < waiting_count_; ++k) {
+      states[k] = {states_->view(waiting_[k].state), waiting_[k].weight};
+    }
+    features_->add_all(std::span(states).first(waiting_count_), half_);
+    forget_waiting();
+  }
   void forget_waiting() {
-    if (waiting_) states_->release(waiting_->state);
-    waiting_.reset();
+    for (std::size_t k = 0; k < waiting_count_; ++k) states_->release(waiting_[k].state);
+    waiting_count_ = 0;
   }
   static void rescale(std::vector<double>& sums, double& weight, double factor) {
     for (double& sum : sums) sum *= factor;
@@ -102,7 +103,8 @@ class FeatureSums {
   std::vector<double> half_;
   double tree_weight_ = 0;
   double half_weight_ = 0;
-  std::optional<Waiting> waiting_;
+  std::array<Waiting, batch> waiting_{};
+  std::size_t waiting_count_ = 0;
 };
 
 }  // namespace rehmc

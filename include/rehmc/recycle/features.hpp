@@ -18,11 +18,9 @@ class Features {
   virtual std::size_t size() const = 0;
   /// Adds weight * phi(state) to the sums.
   virtual void add(double weight, const StateView& state, std::span<double> sums) const = 0;
-  /// Adds two states. Worth overriding where the sums themselves cost more to pass over than phi.
-  virtual void add_two(const WeightedState& a, const WeightedState& b,
-                       std::span<double> sums) const {
-    add(a.weight, a.state, sums);
-    add(b.weight, b.state, sums);
+  /// Adds several states. Worth overriding where a pass over the sums costs more than phi itself.
+  virtual void add_all(std::span<const WeightedState> states, std::span<double> sums) const {
+    for (const WeightedState& state : states) add(state.weight, state.state, sums);
   }
 };
 
@@ -33,8 +31,7 @@ class MomentFeatures final : public Features {
   explicit MomentFeatures(std::vector<double> centre) : centre_(std::move(centre)) {}
   std::size_t size() const override { return 2 * centre_.size(); }
   void add(double weight, const StateView& state, std::span<double> sums) const override;
-  void add_two(const WeightedState& a, const WeightedState& b,
-               std::span<double> sums) const override;
+  void add_all(std::span<const WeightedState> states, std::span<double> sums) const override;
   std::span<const double> centre() const { return centre_; }
 
  private:
