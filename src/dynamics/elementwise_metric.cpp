@@ -24,25 +24,26 @@ class ElementwiseMetric : public Metric {
   std::size_t dimension() const override { return dimension_; }
   std::size_t momentum_vectors() const override { return 1; }
 
-  void kick_and_drift(double step, const double* position, const double* gradient,
-                      const double* momentum, double* new_position,
-                      double* new_momentum) const override {
+  void drift(double step, const PhaseView& from, double* new_position) const override {
     const auto velocity = derived().velocity();
     const double half = 0.5 * step;
     for (std::size_t i = 0; i < n_; i += lane_count) {
-      const Lanes p = at(momentum, i) + half * at(gradient, i);
-      at(new_momentum, i) = p;
-      at(new_position, i) = at(position, i) + step * velocity(p, new_momentum, i);
+      const Lanes p = at(from.momentum, i) + half * at(from.gradient, i);
+      at(new_position, i) = at(from.position, i) + step * velocity(p, from.momentum, i);
     }
   }
 
-  double kick(double step, const double* new_gradient, double* new_momentum) const override {
+  double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
+                        double* next_position) const override {
     const auto velocity = derived().velocity();
     const double half = 0.5 * step;
     return 0.5 * lanes::sum_groups(n_, [&](std::size_t i) {
-             const Lanes p = at(new_momentum, i) + half * at(new_gradient, i);
-             at(new_momentum, i) = p;
-             return p * velocity(p, new_momentum, i);
+             const Lanes gradient = at(to.gradient, i);
+             const Lanes p = at(from.momentum, i) + half * (at(from.gradient, i) + gradient);
+             at(to.momentum, i) = p;
+             at(next_position, i) =
+                 at(to.position, i) + step * velocity(p + half * gradient, to.momentum, i);
+             return p * velocity(p, to.momentum, i);
            });
   }
 

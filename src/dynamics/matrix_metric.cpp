@@ -37,30 +37,32 @@ class MatrixMetric : public Metric {
     return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, momentum);
   }
 
-  void kick_and_drift(double step, const double* position, const double* gradient,
-                      const double* momentum, double* new_position,
-                      double* new_momentum) const override {
+  void drift(double step, const PhaseView& from, double* new_position) const override {
     const double half = 0.5 * step;
-    const double* velocity = momentum + stride_;
-    const double* product = momentum + 2 * stride_;
-    double* new_velocity = new_momentum + stride_;
+    const double* velocity = from.momentum + stride_;
+    const double* product = from.momentum + 2 * stride_;
     for (std::size_t i = 0; i < n_; i += lane_count) {
-      at(new_momentum, i) = at(momentum, i) + half * at(gradient, i);
-      at(new_velocity, i) = at(velocity, i) + half * at(product, i);
-      at(new_position, i) = at(position, i) + step * at(new_velocity, i);
+      at(new_position, i) = at(from.position, i) + step * (at(velocity, i) + half * at(product, i));
     }
   }
 
-  double kick(double step, const double* new_gradient, double* new_momentum) const override {
+  double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
+                        double* next_position) const override {
     const double half = 0.5 * step;
-    double* velocity = new_momentum + stride_;
-    double* product = new_momentum + 2 * stride_;
-    multiply(new_gradient, product);
-    for (std::size_t i = 0; i < n_; i += lane_count) {
-      at(new_momentum, i) += half * at(new_gradient, i);
-      at(velocity, i) += half * at(product, i);
-    }
-    return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, new_momentum);
+    const double* velocity = from.momentum + stride_;
+    const double* product = from.momentum + 2 * stride_;
+    double* new_velocity = to.momentum + stride_;
+    double* new_product = to.momentum + 2 * stride_;
+    multiply(to.gradient, new_product);
+    return 0.5 * lanes::sum_groups(n_, [&](std::size_t i) {
+             const lanes::Lanes p =
+                 at(from.momentum, i) + half * (at(from.gradient, i) + at(to.gradient, i));
+             const lanes::Lanes v = at(velocity, i) + half * (at(product, i) + at(new_product, i));
+             at(to.momentum, i) = p;
+             at(new_velocity, i) = v;
+             at(next_position, i) = at(to.position, i) + step * (v + half * at(new_product, i));
+             return p * v;
+           });
   }
 
   double inner_product(const double* left, const double* right) const override {

@@ -22,25 +22,25 @@ class LeapfrogPath {
       : space_(space),
         start_energy_(space.states.energy(start.state)),
         max_energy_error_(max_energy_error),
-        front_(start) {
+        front_{start} {
     space_.states.retain(start.state);
   }
 
   PathStep<State> step() {
-    const PhasePoint next = space_.step(front_, space_.step_size());
+    Front to = space_.step(front_, space_.step_size());
     ++leapfrogs_;
-    const double energy_error = space_.states.energy(next.state) - start_energy_;
+    const double energy_error = space_.states.energy(to.point.state) - start_energy_;
     if (!(energy_error <= max_energy_error_)) {
-      space_.keep_divergence(front_, next);
-      return {next.state, 0.0, true};
+      space_.keep_divergence(front_.point, to);
+      return {to.point.state, 0.0, true};
     }
     release_front();
-    front_ = next;
-    return {next.state, std::min(1.0, std::exp(-energy_error))};
+    front_ = to;
+    return {to.point.state, std::min(1.0, std::exp(-energy_error))};
   }
 
   /// The last state that did not diverge.
-  State end() const { return front_.state; }
+  State end() const { return front_.point.state; }
   /// Lets go of it.
   void finish() { release_front(); }
 
@@ -48,14 +48,14 @@ class LeapfrogPath {
 
  private:
   void release_front() {
-    space_.states.release(front_.state);
-    space_.momenta->release(front_.momentum);
+    space_.momenta->release(front_.point.momentum);
+    space_.release(front_);
   }
 
   PhaseSpace& space_;
   double start_energy_;
   double max_energy_error_;
-  PhasePoint front_;
+  Front front_;
   std::uint32_t leapfrogs_ = 0;
 };
 

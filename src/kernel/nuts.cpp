@@ -166,48 +166,50 @@ class LeapfrogWalk {
       : space_(space),
         rule_(rule),
         start_energy_(space.states.energy(start.state)),
-        ends_{start, start} {
+        ends_{Front{start}, Front{start}} {
     space_.states.retain(start.state);
     space_.states.retain(start.state);
   }
 
   void begin_half(Direction direction) {
     direction_ = direction;
-    front_ = ends_[direction == Direction::forward];
-    space_.states.retain(front_.state);
+    Front& end = ends_[direction == Direction::forward];
+    front_ = end;
+    space_.states.retain(end.point.state);
+    end.next.reset();  // it is the front's now
   }
 
   Leaf<State> step() {
-    const PhasePoint next = space_.step(front_, sign() * space_.step_size());
-    const double energy_error = space_.states.energy(next.state) - start_energy_;
+    Front to = space_.step(front_, sign() * space_.step_size());
+    const double energy_error = space_.states.energy(to.point.state) - start_energy_;
     ++leapfrogs_;
     if (rule_.diverges(energy_error)) {
       acceptance_sum_ += std::isnan(energy_error) ? 0.0 : std::min(1.0, std::exp(-energy_error));
-      space_.keep_divergence(front_, next);
-      return {next.state, {}, true};
+      space_.keep_divergence(front_.point, to);
+      return {to.point.state, {}, true};
     }
     const Weight weight = rule_.weight(energy_error);
     acceptance_sum_ += acceptance(weight, energy_error);
-    space_.states.release(front_.state);
-    front_ = next;
-    return {next.state, weight, false};
+    space_.states.release(front_.point.state);
+    front_ = to;
+    return {to.point.state, weight, false};
   }
 
-  Run run_of_last_step() { return Turning::leaf(space_, front_); }
+  Run run_of_last_step() { return Turning::leaf(space_, front_.point); }
   bool join(Run& run, Run& next) { return Turning::join(space_, run, next, sign()); }
   void reverse(Run& run) { std::swap(run.first, run.last); }
   void release(Run& run) { Turning::release(space_, run); }
 
   void keep_half() {
-    auto& end = ends_[direction_ == Direction::forward];
-    space_.states.release(end.state);
+    Front& end = ends_[direction_ == Direction::forward];
+    space_.release(end);
     end = front_;
   }
-  void drop_half() { space_.states.release(front_.state); }
+  void drop_half() { space_.release(front_); }
 
   /// Lets go of the two ends.
   void finish() {
-    for (const PhasePoint& end : ends_) space_.states.release(end.state);
+    for (Front& end : ends_) space_.release(end);
   }
 
   std::uint32_t leapfrogs() const { return leapfrogs_; }
@@ -227,8 +229,8 @@ class LeapfrogWalk {
   PhaseSpace& space_;
   Rule rule_;
   double start_energy_;
-  std::array<PhasePoint, 2> ends_;  ///< backward, forward; one reference each
-  PhasePoint front_{};
+  std::array<Front, 2> ends_;  ///< backward, forward
+  Front front_{};
   Direction direction_ = Direction::forward;
   std::uint32_t leapfrogs_ = 0;
   double acceptance_sum_ = 0;

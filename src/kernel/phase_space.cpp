@@ -33,31 +33,48 @@ PhasePoint PhaseSpace::begin(StateHandle state, Stream& stream) {
   return {state, p, kinetic};
 }
 
-PhasePoint PhaseSpace::step(const PhasePoint& from, double signed_step) {
-  const StateHandle to = states.take();
-  const MomentumHandle p = momenta->take();
-  double* position = states.position(to);
-  double* gradient = states.gradient(to);
-  metric().kick_and_drift(signed_step, states.position(from.state), states.gradient(from.state),
-                          momentum(from.momentum), position, momentum(p));
-  const double log_density = guard.evaluate({position, dimension()}, {gradient, dimension()});
-  const double kinetic = metric().kick(signed_step, gradient, momentum(p));
-  states.log_density(to) = log_density;
-  states.energy(to) = kinetic - log_density;
-  // A gradient that is not finite makes the kinetic energy so: no pass is spent to look for it.
-  if (!std::isfinite(states.energy(to))) {
-    guard.check_gradient({gradient, dimension()});
-    states.energy(to) = std::numeric_limits<double>::infinity();
+Front PhaseSpace::step(Front& from, double signed_step) {
+  const PhaseView start{states.position(from.point.state), states.gradient(from.point.state),
+                        momentum(from.point.momentum)};
+  if (!from.next) {
+    from.next = states.take();
+    metric().drift(signed_step, start, states.position(*from.next));
   }
-  return {to, p, kinetic};
+  const StateHandle to = *from.next;
+  from.next.reset();
+  const std::size_t d = dimension();
+  const double* position = states.position(to);
+  double* gradient = states.gradient(to);
+  const double log_density = guard.evaluate({position, d}, {gradient, d});
+  states.log_density(to) = log_density;
+
+  const MomentumHandle p = momenta->take();
+  const StateHandle next = states.take();
+  const double kinetic = metric().kick_and_drift(
+      signed_step, start, {position, gradient, momentum(p)}, states.position(next));
+  double energy = kinetic - log_density;
+  // A gradient that is not finite makes the kinetic energy so: no pass is spent to look for it.
+  if (!std::isfinite(energy)) {
+    guard.check_gradient({gradient, d});
+    energy = std::numeric_limits<double>::infinity();
+  }
+  states.energy(to) = energy;
+  return {{to, p, kinetic}, next};
 }
 
-void PhaseSpace::keep_divergence(const PhasePoint& from, const PhasePoint& to) {
+void PhaseSpace::release(Front& front) {
+  states.release(front.point.state);
+  if (front.next) states.release(*front.next);
+  front.next.reset();
+}
+
+void PhaseSpace::keep_divergence(const PhasePoint& from, Front& to) {
   // The momentum at the end of the failed step is of no use to anyone: its buffer takes the
   // start's.
-  std::copy_n(momentum(from.momentum), dimension(), momentum(to.momentum));
+  std::copy_n(momentum(from.momentum), dimension(), momentum(to.point.momentum));
   states.retain(from.state);
-  divergent_ = DivergentStep{from.state, to, guard.last_fault()};
+  if (to.next) states.release(*to.next);
+  divergent_ = DivergentStep{from.state, to.point, guard.last_fault()};
 }
 
 void PhaseSpace::drop_divergence() {
@@ -134,13 +151,13 @@ void HamiltonianKernel::set_position(std::span<const double> position) {
 double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, Stream& stream) {
   release_last_transition();
   space_.use(tuning);
-  const PhasePoint from = space_.begin(current_, stream);
+  Front from{space_.begin(current_, stream)};
   const double start_energy = space_.states.energy(current_);
-  const PhasePoint to = space_.step(from, tuning.step_size);
-  const double error = space_.states.energy(to.state) - start_energy;
-  space_.states.release(to.state);
-  space_.momenta->release(to.momentum);
-  space_.momenta->release(from.momentum);
+  Front to = space_.step(from, tuning.step_size);
+  const double error = space_.states.energy(to.point.state) - start_energy;
+  space_.momenta->release(to.point.momentum);
+  space_.momenta->release(from.point.momentum);
+  space_.release(to);
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 

@@ -28,6 +28,13 @@ struct PhasePoint {
   double kinetic_energy = 0;
 };
 
+/// An end of a trajectory that may grow. A step from it computes in passing where the next one
+/// leads.
+struct Front {
+  PhasePoint point;
+  std::optional<StateHandle> next{};  ///< its position alone is known; owned by the front
+};
+
 /// The states, the momenta and the physics that moves them.
 class PhaseSpace {
  public:
@@ -45,11 +52,17 @@ class PhaseSpace {
   /// A fresh momentum at the state, whose energy it sets.
   PhasePoint begin(StateHandle state, Stream& stream);
 
-  /// One leapfrog step (eq. 2 of the paper) of signed size; the energy is +inf if the model failed.
-  PhasePoint step(const PhasePoint& from, double signed_step);
+  /// One leapfrog step (eq. 2 of the paper), always of the same signed size from the same front;
+  /// the energy is +inf if the model failed. The new front owns one reference to its state; what
+  /// `from` owned stays with the caller, but for its `next`.
+  Front step(Front& from, double signed_step);
 
-  /// Keeps a step that diverged, with the momentum at its start; takes over the point it led to.
-  void keep_divergence(const PhasePoint& from, const PhasePoint& to);
+  /// Lets go of a front's state and of its `next`; its momentum belongs to others.
+  void release(Front& front);
+
+  /// Keeps a step that diverged, with the momentum at its start; takes over where it led, momentum
+  /// included.
+  void keep_divergence(const PhasePoint& from, Front& to);
   /// Lets go of it.
   void drop_divergence();
   /// The step kept last; only while it is kept.

@@ -17,6 +17,20 @@ enum class MetricKind { unit, diagonal, dense, low_rank };
 
 std::string_view describe(MetricKind kind) noexcept;
 
+/// The vectors of a phase point; `momentum` is a block as described at Metric.
+struct PhaseView {
+  const double* position;
+  const double* gradient;
+  const double* momentum;
+};
+
+/// A state that a step has reached, whose momentum is still to be written.
+struct ReachedState {
+  const double* position;
+  const double* gradient;
+  double* momentum;
+};
+
 /// The momenta of the two ends of a run of states, and the sum over the run.
 struct RunMomenta {
   const double* first;
@@ -51,13 +65,14 @@ class Metric {
   /// Draws p ~ N(0, M) at a state with this gradient; returns the kinetic energy p' M^{-1} p / 2.
   virtual double draw_momentum(Stream& stream, const double* gradient, double* momentum) const = 0;
 
-  /// First half of a leapfrog step: p_half = p + step/2 g, x_new = x + step M^{-1} p_half (eq. 2).
-  virtual void kick_and_drift(double step, const double* position, const double* gradient,
-                              const double* momentum, double* new_position,
-                              double* new_momentum) const = 0;
+  /// Where a leapfrog step leads: x + step M^{-1} (p + step/2 g), the first two lines of eq. 2.
+  virtual void drift(double step, const PhaseView& from, double* new_position) const = 0;
 
-  /// Second half: p_new = p_half + step/2 g_new; returns the kinetic energy.
-  virtual double kick(double step, const double* new_gradient, double* new_momentum) const = 0;
+  /// Ends a step with its last line, p_new = p + step/2 (g + g_new), and in the same pass begins
+  /// the next one: another step of the same size leads to `next_position`. Returns the kinetic
+  /// energy.
+  virtual double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
+                                double* next_position) const = 0;
 
   /// Inner product p' M^{-1} q of two momenta.
   virtual double inner_product(const double* left, const double* right) const = 0;

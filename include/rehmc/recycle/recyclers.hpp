@@ -60,10 +60,10 @@ class KeepEvery {
 };
 
 /// K equally weighted states, evenly spread along the path (appendix C of the paper, corrected and
-/// carried over to any weights). A half is cut into at most 2K cells of equally many consecutive
+/// carried over to any weights). A half is cut into at most K cells of equally many consecutive
 /// states; a cell keeps one of its states, drawn by weight, with the weight of the whole cell. When
 /// the half joins the tree, systematic sampling in path order reduces both to K. So the expected
-/// number of slots of a state is K times its weight, and never more than 3K states are held.
+/// number of slots of a state is K times its weight, and never more than 2K states are held.
 template <SharedStates States, class Random = Stream>
 class KeepSpread {
  public:
@@ -79,7 +79,7 @@ class KeepSpread {
   void start(Handle state, double weight) { kept_.start(state, weight); }
   void begin_half(std::uint64_t leaves) {
     kept_.begin_half();
-    cell_size_ = (leaves + 2 * count_ - 1) / (2 * count_);
+    cell_size_ = (leaves + count_ - 1) / count_;
     end_cell();
   }
   void leaf(Handle state, double weight) {
