@@ -108,7 +108,10 @@ double LogisticRegression::operator()(std::span<const double> x, std::span<doubl
 #pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         double sum = sums[j * lanes + lane];
-        for (std::size_t i = lane; i < tile; i += lanes) sum += rows[j * tile + i] * cell[i];
+        // A trip count that the compiler knows: else it leaves this loop scalar.
+        for (std::size_t i = 0; i < tile; i += lanes) {
+          sum += rows[j * tile + i + lane] * cell[i + lane];
+        }
         sums[j * lanes + lane] = sum;
       }
     }

@@ -40,7 +40,11 @@ TEST(Gradients, MatchDifferencesAtManyPoints) {
 }
 
 TEST(Gradients, MatchDifferencesInAThousandDimensions) {
-  const Density density = wishart_diagonal_normal(1000);
+  std::vector<double> scales(1000);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = std::pow(10, -2 + 0.003 * static_cast<double>(i));
+  }
+  const Density density = DiagonalNormal(scales);
   for (const DerivativeCheck& entry : check_gradient(density, random_point(1000, 2))) {
     EXPECT_TRUE(entry.ok) << entry.name;
   }
