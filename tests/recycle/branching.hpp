@@ -1,0 +1,123 @@
+// A random source that stands for all its outcomes, so that recyclers are tested by enumeration.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "rehmc/core/random.hpp"
+#include "rehmc/recycle/kept.hpp"
+#include "tests/trajectory/integers.hpp"
+
+namespace rehmc::exact {
+
+/// Runs a program once for every sequence of outcomes of its random decisions, by replaying it.
+class Explorer {
+ public:
+  struct Outcome {
+    double value;
+    double probability;
+  };
+
+  /// Calls `program()` once per sequence; `probability()` then is that of the present sequence.
+  template <class Program>
+  void explore(Program&& program) {
+    size_ = 0;
+    do {
+      next_ = 0;
+      probability_ = 1;
+      program();
+    } while (advance());
+  }
+  double probability() const { return probability_; }
+
+  /// The value of the next decision. `outcomes(list)` writes those that it can have; it is asked
+  /// only when the decision comes up for the first time.
+  template <class Outcomes>
+  double decide(Outcomes&& outcomes) {
+    if (next_ == size_) {
+      if (decisions_.size() == size_) decisions_.emplace_back();
+      Decision& fresh = decisions_[size_++];
+      fresh.chosen = 0;
+      fresh.outcomes.clear();
+      outcomes(fresh.outcomes);
+      // What is impossible but for rounding is left out.
+      std::erase_if(fresh.outcomes, [](const Outcome& o) { return o.probability < 1e-14; });
+    }
+    const Decision& decision = decisions_[next_++];
+    probability_ *= decision.outcomes[decision.chosen].probability;
+    return decision.outcomes[decision.chosen].value;
+  }
+
+ private:
+  struct Decision {
+    std::size_t chosen = 0;
+    std::vector<Outcome> outcomes;
+  };
+
+  /// Turns the last decision that has an outcome left to it, and forgets those behind.
+  bool advance() {
+    while (size_ > 0 && decisions_[size_ - 1].chosen + 1 == decisions_[size_ - 1].outcomes.size()) {
+      --size_;
+    }
+    if (size_ == 0) return false;
+    ++decisions_[size_ - 1].chosen;
+    return true;
+  }
+
+  std::vector<Decision> decisions_;
+  std::size_t size_ = 0;
+  std::size_t next_ = 0;
+  double probability_ = 1;
+};
+
+/// Takes the place of Stream in a recycler. A chance branches in two. A uniform number is the
+/// offset of a systematic sampling of the tree that the recycler holds: it branches where the
+/// sample changes, at the fractional parts of the cumulative weights in units of the distance of
+/// the points.
+class BranchingRandom {
+ public:
+  BranchingRandom(const Address&, Purpose) {}
+  explicit BranchingRandom(Explorer& explorer) : explorer_(&explorer) {}
+  BranchingRandom(Explorer& explorer, const Kept<IntegerStates>& kept, std::size_t count)
+      : explorer_(&explorer), kept_(&kept), count_(count) {}
+
+  bool chance(double probability) {
+    return explorer_->decide([&](auto& outcomes) {
+      outcomes.push_back({1.0, probability});
+      outcomes.push_back({0.0, 1 - probability});
+    }) != 0;
+  }
+
+  double uniform() {
+    return explorer_->decide([&](auto& outcomes) {
+      double total = 0;
+      for (const auto& entry : kept_->tree()) total += entry.weight;
+      std::vector<double> breaks{0.0, 1.0};
+      double cumulative = 0;
+      for (const auto& entry : kept_->tree()) {
+        cumulative += entry.weight;
+        const double points = cumulative / total * static_cast<double>(count_);
+        breaks.push_back(points - std::floor(points));
+      }
+      std::sort(breaks.begin(), breaks.end());
+      for (std::size_t i = 1; i < breaks.size(); ++i) {
+        outcomes.push_back({(breaks[i - 1] + breaks[i]) / 2, breaks[i] - breaks[i - 1]});
+      }
+    });
+  }
+
+  /// The order of the slots changes no count; it is tested by itself.
+  template <class T>
+  void shuffle(std::span<T>) {}
+
+ private:
+  Explorer* explorer_ = nullptr;
+  const Kept<IntegerStates>* kept_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace rehmc::exact

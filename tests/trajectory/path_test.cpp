@@ -1,0 +1,103 @@
+// Proof by enumeration that paths of L steps are right.
+#include "rehmc/trajectory/path.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/trajectory/integer_path.hpp"
+#include "tests/trajectory/worlds.hpp"
+
+namespace rehmc::exact {
+namespace {
+
+/// One step as `each_step` sees it.
+struct SeenStep {
+  std::uint64_t k;
+  int state;
+  double acceptance;
+};
+
+struct SeenPath {
+  WalkedPath path;
+  std::vector<SeenStep> steps;
+};
+
+SeenPath walk_and_see(const World& world, const PathPlan& plan) {
+  IntegerStates states(world.size());
+  NoKeeper keeper;
+  SeenPath seen;
+  seen.path = walk_integers(world, states, plan, keeper, [&](std::uint64_t k, int state, double a) {
+    seen.steps.push_back({k, state, a});
+  });
+  EXPECT_EQ(states.in_use(), 0);
+  return seen;
+}
+
+/// Calls `visit(world, plan)` for all starts and directions of many worlds.
+template <class Visit>
+void for_each_path(int steps, Visit&& visit) {
+  std::vector<World> worlds = placed_worlds();
+  for (World& world : strewn_worlds(20, 0, 20)) worlds.push_back(std::move(world));
+  for (const World& world : worlds) {
+    for (int start = 0; start < world.size(); ++start) {
+      if (world.diverges(start)) continue;
+      for (const int sign : {-1, 1}) visit(world, PathPlan{start, sign, steps});
+    }
+  }
+}
+
+TEST(Path, ShowsEveryStepAndCountsMissingOnesAsRejected) {
+  for (int length = 1; length <= 9; ++length) {
+    for_each_path(length, [&](const World& world, const PathPlan& plan) {
+      const std::vector<double> expected = expected_acceptances(world, plan);
+      const SeenPath seen = walk_and_see(world, plan);
+      ASSERT_EQ(seen.steps.size(), expected.size());
+      bool missing = false;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const int state = plan.start + plan.sign * static_cast<int>(i + 1);
+        missing = missing || world.diverges(state);
+        ASSERT_EQ(seen.steps[i].k, i + 1);
+        ASSERT_EQ(seen.steps[i].state, missing ? plan.start : state);
+        ASSERT_EQ(seen.steps[i].acceptance, expected[i]);
+      }
+      ASSERT_EQ(seen.path.outcome.acceptance, expected.back());
+      ASSERT_EQ(seen.path.outcome.ending, missing ? Ending::diverged : Ending::completed);
+      if (!missing) {
+        ASSERT_EQ(seen.path.end, plan.start + plan.sign * plan.steps);
+        ASSERT_EQ(seen.path.steps, plan.steps);
+      }
+    });
+  }
+}
+
+TEST(Path, StopsAtADivergence) {
+  const World world = bumpy_world(20).diverge_at(13);
+  const SeenPath seen = walk_and_see(world, {10, 1, 8});
+  EXPECT_EQ(seen.path.outcome.ending, Ending::diverged);
+  EXPECT_EQ(seen.path.steps, 3);
+  EXPECT_EQ(seen.path.end, 12);
+  EXPECT_EQ(seen.path.outcome.acceptance, 0);
+  EXPECT_EQ(seen.steps.size(), 8U);
+}
+
+// The chain moves to the end of the path with the probability that the path tells.
+TEST(Path, SatisfiesDetailedBalance) {
+  for (int length = 1; length <= 9; ++length) {
+    for_each_path(length, [&](const World& world, const PathPlan& plan) {
+      const SeenPath there = walk_and_see(world, plan);
+      if (there.path.outcome.acceptance == 0) return;
+      const PathPlan reverse{there.path.end, -plan.sign, plan.steps};
+      const SeenPath back = walk_and_see(world, reverse);
+      ASSERT_EQ(back.path.end, plan.start);
+      ASSERT_NEAR(world.log_density(plan.start) + std::log(there.path.outcome.acceptance),
+                  world.log_density(reverse.start) + std::log(back.path.outcome.acceptance), 1e-12);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace rehmc::exact
