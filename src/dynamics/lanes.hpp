@@ -1,5 +1,4 @@
-// Fused passes over padded vectors, eight numbers at a time; the same order of sums on every
-// machine.
+// Fused passes over padded vectors, eight numbers at a time, in the same order everywhere.
 #pragma once
 
 #include <cstddef>

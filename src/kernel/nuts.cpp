@@ -1,5 +1,4 @@
-// NUTS: doubling trees of leapfrog steps, with slice (Hoffman & Gelman 2014) or multinomial
-// weights.
+// NUTS: doubling trees of leapfrog steps, with slice or multinomial weights.
 #include "nuts.hpp"
 
 #include <algorithm>

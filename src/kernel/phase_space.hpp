@@ -1,5 +1,4 @@
-// What every Hamiltonian kernel owns: the guard, the pools, the chain's state, and one leapfrog
-// step.
+// What every Hamiltonian kernel owns: guard, pools, the chain's state, and the leapfrog step.
 #pragma once
 
 #include <cstddef>

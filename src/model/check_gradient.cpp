@@ -1,5 +1,4 @@
-// Finite-difference checks of a gradient, with error estimates so that rounding is not called
-// wrong.
+// Finite-difference checks of a gradient that do not call rounding an error.
 #include "rehmc/model/check_gradient.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// Random streams, exactly: equality with Random123, addresses, extreme bits, the same bits
-// everywhere.
+// Random streams, exactly: equality with Random123, addresses, extreme bits, same bits anywhere.
 #include "rehmc/core/random.hpp"
 
 #include <Random123/philox.h>

@@ -1,5 +1,4 @@
-// The gradients of all built-in targets, against finite differences, and what a wrong one looks
-// like.
+// Gradients of all built-in targets against finite differences, and what a wrong one looks like.
 #include <gtest/gtest.h>
 
 #include <cmath>

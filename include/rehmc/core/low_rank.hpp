@@ -1,5 +1,4 @@
-// The operator S (I + U (Lambda - I) U') S: a diagonal matrix that is stretched along a few
-// directions.
+// The operator S (I + U (Lambda - I) U') S: a diagonal matrix stretched along a few directions.
 #pragma once
 
 #include <cstddef>

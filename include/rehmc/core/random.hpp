@@ -1,5 +1,4 @@
-// Random streams addressed by (seed, chain, iteration, purpose): nothing is consumed, so jumping is
-// free.
+// Random streams addressed by (seed, chain, iteration, purpose), so that jumping costs nothing.
 #pragma once
 
 #include <array>

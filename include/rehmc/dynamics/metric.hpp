@@ -1,5 +1,4 @@
-// Metrics: the mass matrix of the momentum, and the fused passes of a leapfrog step that depend on
-// it.
+// Metrics: the mass matrix of the momentum, and the fused passes of a leapfrog step.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Pools of buffers for states and momenta: everything a trajectory needs is reused, nothing is
-// copied.
+// Pools of buffers for states and momenta: everything is reused, nothing is copied.
 #pragma once
 
 #include <cstddef>
