@@ -28,9 +28,7 @@ constexpr Range between(double least, double most) { return {.least = least, .mo
 constexpr Range inside(double least, double most) {
   return {.least = least, .most = most, .open_below = true, .open_above = true};
 }
-constexpr Range positive_finite() {
-  return {.least = 0, .open_below = true, .open_above = true};
-}
+constexpr Range positive_finite() { return {.least = 0, .open_below = true, .open_above = true}; }
 
 /// One setting: the field it lives in, its name for users, its range, and a line of help.
 template <class Struct, class Value>

@@ -1,4 +1,5 @@
-// A state as everybody may read it: position, log density and gradient, which were paid for together.
+// A state as everybody may read it: position, log density and gradient, which were paid for
+// together.
 #pragma once
 
 #include <span>
