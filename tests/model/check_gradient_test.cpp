@@ -63,6 +63,12 @@ TEST(CheckGradient, RejectsGradientsThatAreWrongByOnePerMille) {
   }
 }
 
+// So far from zero that the log density does not change at all within a step.
+TEST(CheckGradient, DoesNotBlameTheModelWhereEveryDigitIsLost) {
+  const DerivativeCheck entry = check_gradient(Valley{.offset = 1e12}, std::vector{0.7})[0];
+  EXPECT_TRUE(entry.ok) << entry.error << " " << entry.tolerance;
+}
+
 // A log density with an error of 1e-7 allows no sharp statement, and none is made.
 TEST(CheckGradient, DoesNotBlameTheModelForARoughLogDensity) {
   const FunctionDensity rough(1, [](std::span<const double> x, std::span<double> gradient) {

@@ -186,6 +186,14 @@ TEST(StrictEvaluation, NoticesAGradientThatIsTooLong) {
   EXPECT_EQ(guard.faults(Fault::bad_gradient), 1U);
 }
 
+TEST(StrictEvaluation, NoticesAGradientOfTwiceTheLength) {
+  const FunctionDensity doubled(100, [](std::span<const double>, std::span<double> gradient) {
+    std::fill_n(gradient.data(), 200, 1.0);
+    return -1.0;
+  });
+  expect_says(strict_message(doubled, std::vector<double>(100)), {"wrote entry 200"});
+}
+
 // A model that returns -inf early owes no gradient.
 TEST(StrictEvaluation, BlamesTheValueBeforeTheGradient) {
   expect_says(strict_message(Puppet{.value = -infinity, .entries = {}}, point), {"-inf"});

@@ -95,6 +95,16 @@ double normal_log_density(double x, double mean, double sd) {
   return -0.5 * z * z - std::log(sd);
 }
 
+TEST(Densities, BananaIsItsDefinition) {
+  const auto definition = [](double x1, double x2) {
+    return normal_log_density(x1, 0, 1) + normal_log_density(x2, 0, 1) +
+           normal_log_density(1.5, x1 + x2 * x2, 0.4);
+  };
+  const Banana banana(1.5);
+  EXPECT_NEAR(value_at(banana, std::vector{-0.75, -1.25}) - value_at(banana, std::vector{0.5, 2.0}),
+              definition(-0.75, -1.25) - definition(0.5, 2), 1e-12);
+}
+
 TEST(Densities, FunnelIsItsDefinition) {
   const std::vector<double> x{-1.7, 0.3, -0.9};
   double expected = normal_log_density(x[0], 0, 3) - normal_log_density(0, 0, 3);
