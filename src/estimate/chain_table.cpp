@@ -129,8 +129,8 @@ double EffectiveSize::autocovariance(std::size_t lag) {
 }
 
 /// The theorem of Wiener and Khinchin. The average over chains needs the sum of their power spectra
-/// only, so two chains share one transform, as real and imaginary part, and all of them share the
-/// way back.
+/// only, so all of them share the way back. Two chains share the way there, as the real and the
+/// imaginary part of one series: the real part of its autocovariance is the sum of theirs.
 void EffectiveSize::transform_all_lags() {
   const std::size_t n = centred_.iterations;
   const std::size_t size = good_transform_size(2 * n);
@@ -146,14 +146,10 @@ void EffectiveSize::transform_all_lags() {
     transform_.fwd(spectrum_.data(), series_.data(), points);
     for (std::size_t k = 0; k < size; ++k) power_[k] += std::norm(spectrum_[k]);
   }
-  // |X(k)|^2 + |Y(k)|^2 = (|Z(k)|^2 + |Z(-k)|^2) / 2 for z = x + iy with real x and y.
-  for (std::size_t k = 0; k < size; ++k) {
-    series_[k] = (power_[k] + power_[k == 0 ? 0 : size - k]) / 2;
-  }
-  transform_.inv(spectrum_.data(), series_.data(), points);
+  transform_.inv(series_.data(), power_.data(), points);
   autocovariance_.resize(n);
   for (std::size_t t = 0; t < n; ++t) {
-    autocovariance_[t] = spectrum_[t].real() / static_cast<double>(centred_.values.size());
+    autocovariance_[t] = series_[t].real() / static_cast<double>(centred_.values.size());
   }
 }
 

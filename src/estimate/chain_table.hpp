@@ -70,7 +70,7 @@ class EffectiveSize {
   Eigen::FFT<double> transform_;
   std::vector<std::complex<double>> series_;
   std::vector<std::complex<double>> spectrum_;
-  std::vector<double> power_;
+  std::vector<std::complex<double>> power_;
 };
 
 /// The definitions of the R package posterior, on draws that were gathered already.

@@ -201,6 +201,17 @@ TEST(Convergence, TellsConstantFromStuck) {
   EXPECT_EQ(check_draws({}).condition, DrawsCondition::too_short);
 }
 
+TEST(Convergence, ChainsThatNeverMoveHaveNoVarianceWithin) {
+  // 1999 times 0.1 does not sum to 199.9, but the variance must be 0, not the square of a rounding
+  // error.
+  const std::size_t n = 1999;
+  const std::vector<double> low(n, 0.1), high(n, 1.1);
+  const std::vector<Series> chains{{low.data(), n, 1}, {high.data(), n, 1}};
+  EXPECT_EQ(rhat_basic(chains), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(rhat_basic(chains, false), std::numeric_limits<double>::infinity());
+  EXPECT_LT(ess_bulk(chains), 4);
+}
+
 TEST(Convergence, NoDrawsGiveNaN) {
   EXPECT_TRUE(std::isnan(rhat({})));
   EXPECT_TRUE(std::isnan(ess_bulk({})));

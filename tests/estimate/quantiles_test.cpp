@@ -185,6 +185,16 @@ TEST(QuantileSketch, BoundsHoldForLongStreamsOfAnyOrder) {
   }
 }
 
+TEST(QuantileSketch, BuffersOfDifferentWeightCountByTheirWeight) {
+  // Small numbers come first and weigh 1, large ones later and weigh 9.
+  QuantileSketch sketch({.seed = 6}, 64);
+  for (int i = 0; i < 64 * 64; ++i) sketch.add(i < 32 * 64 ? 1 : 9, i);
+  // Six standard errors: 2e-9.
+  EXPECT_NEAR(sketch.distribution().cumulative(32 * 64 - 1), 0.1, 6 * sketch.rank_error());
+  EXPECT_NEAR(sketch.distribution().cumulative(48 * 64 - 1), 0.55, 6 * sketch.rank_error());
+  EXPECT_LT(sketch.rank_error(), 0.02);
+}
+
 TEST(QuantileSketch, ReproducibleAndMergeableInAnyOrder) {
   const auto fill = [](std::uint32_t chain, std::size_t size) {
     QuantileSketch sketch({.seed = 4, .chain = chain}, 16);

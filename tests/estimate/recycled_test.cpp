@@ -201,6 +201,53 @@ TEST(RecycledEstimate, MassesPoolAllStates) {
   }
 }
 
+TEST(RecycledEstimate, SeriesAreThoseOfTheFormulas) {
+  // Everything once more by hand, with weights within draws and masses of draws.
+  const Plan plan{.random_weights = true, .random_length = true};
+  const Trajectories trajectories(plan, 9, skewed_target().transform);
+  const std::array<double, 1> probability{0.9};
+  const Estimate estimate = recycled_estimate(trajectories.view(), probability);
+  const double quantile = estimate.quantiles[0].value;
+  const double count = static_cast<double>(plan.chains * plan.draws);
+
+  std::vector<std::vector<double>> means(plan.chains), below(plan.chains);
+  double total = 0, mean = 0, share = 0;
+  for (std::size_t c = 0; c < plan.chains; ++c) {
+    for (std::size_t i = 0; i < plan.draws; ++i) {
+      double weight = 0, first = 0, indicator = 0;
+      for (std::size_t k = trajectories.begins[c][i]; k < trajectories.begins[c][i + 1]; ++k) {
+        weight += trajectories.weights[c][k];
+        first += trajectories.weights[c][k] * trajectories.values[c][k];
+        if (trajectories.values[c][k] <= quantile) indicator += trajectories.weights[c][k];
+      }
+      means[c].push_back(first / weight);
+      below[c].push_back(indicator / weight);
+      total += trajectories.mass[c][i];
+      mean += trajectories.mass[c][i] * means[c][i];
+      share += trajectories.mass[c][i] * below[c][i];
+    }
+  }
+  mean /= total;
+  share /= total;
+  std::vector<Series> mean_series, below_series;
+  for (std::size_t c = 0; c < plan.chains; ++c) {
+    for (std::size_t i = 0; i < plan.draws; ++i) {
+      const double mass = trajectories.mass[c][i] / (total / count);
+      means[c][i] = mass * (means[c][i] - mean);
+      below[c][i] = mass * (below[c][i] - share);
+    }
+    mean_series.push_back({means[c].data(), plan.draws, 1});
+    below_series.push_back({below[c].data(), plan.draws, 1});
+  }
+  EXPECT_NEAR(estimate.mean, mean, 1e-12);
+  EXPECT_NEAR(estimate.mcse_mean, mcse_mean(mean_series), 1e-12);
+  EXPECT_NEAR(estimate.ess_mean, std::pow(estimate.sd / estimate.mcse_mean, 2), 1e-8 * count);
+  EXPECT_NEAR(share, 0.9, 1e-3);
+  const double variance = share * (1 - share) * count / (count - 1);
+  EXPECT_NEAR(estimate.quantiles[0].ess, variance / std::pow(mcse_mean(below_series), 2),
+              1e-8 * count);
+}
+
 TEST(RecycledEstimate, OneStatePerDrawGivesThePlainEstimate) {
   const Trajectories trajectories({.steps = 1}, 1, skewed_target().transform);
   std::vector<Series> chains;

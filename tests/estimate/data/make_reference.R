@@ -53,6 +53,19 @@ cases <- list(
 )
 for (n in c(2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13)) cases[[paste0("short_", n)]] <- independent(n, 4)
 for (n in c(5, 6, 7, 8, 12, 14)) cases[[paste0("short_one_chain_", n)]] <- independent(n, 1)
+# Chains that end before their correlations do, the last pair of lags being negative and positive
+# (lags 6 and 7 of 11 draws): the ESS then takes the negative one as it is.
+ends_in_the_middle <- function(x) {
+  acov <- rowMeans(apply(x, 2, posterior:::autocovariance))
+  rho <- 1 - (acov[1] * 11 / 10 - acov) / (acov[1] + var(colMeans(x)))
+  rho[1] <- 1
+  rho[7] < 0 && all(rho[c(1, 3, 5, 7)] + rho[c(2, 4, 6, 8)] > 0)
+}
+repeat {
+  x <- autoregression(11, 3, 0.8)
+  if (ends_in_the_middle(x)) break
+}
+cases$last_pair_of_lags <- x
 stuck <- independent(80, 4)
 stuck[, 2] <- stuck[1, 2]
 cases$stuck_chain <- stuck
