@@ -94,14 +94,15 @@ TEST(EmpiricalDistribution, RefusesWhatItCannotUse) {
 }
 
 TEST(QuantileSketch, ExactBeforeTheFirstCollapse) {
-  QuantileSketch sketch({.seed = 1}, 8);
+  QuantileSketch sketch({.seed = 1}, 8), other({.seed = 1, .chain = 1}, 8);
   std::vector<double> values, weights;
   for (int i = 0; i < 15; ++i) {
     values.push_back((i * 7) % 15);
     weights.push_back(1 + i % 3);
-    sketch.add(weights.back(), values.back());
+    (i < 9 ? sketch : other).add(weights.back(), values.back());
   }
   sketch.add(0, 1e6);
+  sketch.merge(other);
   const EmpiricalDistribution exact(values, weights);
   for (const double p : {0.0, 0.1, 0.5, 0.9, 1.0}) {
     EXPECT_EQ(sketch.distribution().quantile(p), exact.quantile(p));
