@@ -1,5 +1,4 @@
-// Error bars of recycled estimates are honest: over many runs from exact starts, estimates scatter
-// around the truth by as much as each run says.
+// Error bars of recycled estimates are honest: estimates scatter by as much as each run says.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// NUTS and HMC paths with every state stored, written from the papers' pseudocode, to compare the
-// kernels with.
+// NUTS and HMC paths with every state stored, written from the papers, to compare with.
 #pragma once
 
 #include <algorithm>

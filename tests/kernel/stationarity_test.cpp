@@ -1,5 +1,4 @@
-// From exact draws of the target, a few coarse transitions lead to draws of the target: every
-// kernel, every recycling; and wrong ways to recycle are found out by the same code.
+// From exact draws of the target, coarse transitions of every kind lead to draws of the target.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -39,6 +39,9 @@ struct Setting {
   std::string_view help;
 };
 
+template <class Struct, class Value>
+Setting(std::string_view, Value Struct::*, Range, std::string_view) -> Setting<Struct, Value>;
+
 /// Throws ConfigError naming the setting, the value found and the range wanted.
 void require_setting(std::string_view name, double value, const Range& range);
 

@@ -1,5 +1,4 @@
-// A state as everybody may read it: position, log density and gradient, which were paid for
-// together.
+// A state as everybody may read it: position, log density and gradient, paid for together.
 #pragma once
 
 #include <span>
