@@ -33,8 +33,9 @@ concept NamedLogDensity = LogDensity<D> && requires(const D& constant) {
 /// A type-erased log density. Copying it copies the model.
 class Density {
  public:
-  template <LogDensity D>
-  requires(!std::same_as<D, Density>) Density(D density)
+  // The order matters: whether Density itself is a LogDensity must not be asked here.
+  template <class D>
+  requires(!std::same_as<D, Density> && LogDensity<D>) Density(D density)
       : model_(std::make_unique<Holder<D>>(std::move(density))) {}
 
   Density(const Density& other) : model_(other.model_->clone()) {}
