@@ -145,31 +145,42 @@ TEST(References, BeginningAnewLetsGoOfTheLastDraw) {
   });
 }
 
-// Whatever the size of the tree: spread holds at most 3K states, simple K per level.
+/// The greatest number of states in use while `walk(states, recycler)` runs.
+template <class Make, class Walk>
+int peak_of(int size, Make&& make, Walk&& walk) {
+  IntegerStates states(size);
+  auto recycler = make(states);
+  recycler.begin(Stream({8, 0, 0}, Purpose::recycling));
+  walk(states, recycler);
+  recycler.finish();
+  recycler.clear();
+  return states.peak();
+}
+
+// Whatever the size of the trajectory: spread holds at most 2K states, simple K per level.
 TEST(References, FewStatesAreHeldAtATime) {
   const World world(std::vector<double>(2048, 0.0));
-  constexpr int depth = 10;
-  constexpr int walkers =
-      depth + 6;  // the selected state of each subtree, the ends, front and next
+  constexpr int levels = 11;
+  constexpr int walkers = levels + 5;  // a selected state per level; the ends, front and next
   for (const std::size_t count : {1, 3, 8}) {
+    const auto spread = [&](auto& states) { return KeepSpread<IntegerStates>(states, count); };
+    const auto simple = [&](auto& states) {
+      return KeepSimple<IntegerStates>(states, count, false);
+    };
+    const int k = static_cast<int>(count);
     for (const std::uint64_t word : {0b1111111111, 0b0000000000, 0b0110100101}) {
-      const auto peak_of = [&](auto&& make) {
-        IntegerStates states(world.size());
-        auto recycler = make(states);
-        recycler.begin(Stream({8, 0, word}, Purpose::recycling));
+      const auto tree = [&](IntegerStates& states, auto& recycler) {
         HeldSelection selection(states, {8, 0, word});
-        grow_tree(world, states, {.start = 1024, .word = word}, depth, selection, recycler);
-        recycler.finish();
-        recycler.clear();
-        return states.peak();
+        grow_tree(world, states, {.start = 1024, .word = word}, levels - 1, selection, recycler);
       };
-      const int k = static_cast<int>(count);
-      EXPECT_LE(peak_of([&](auto& states) { return KeepSpread<IntegerStates>(states, count); }),
-                3 * k + walkers);
-      EXPECT_LE(
-          peak_of([&](auto& states) { return KeepSimple<IntegerStates>(states, count, false); }),
-          k * (depth + 1) + walkers);
+      EXPECT_LE(peak_of(world.size(), spread, tree), 2 * k + walkers);
+      EXPECT_LE(peak_of(world.size(), simple, tree), k * levels + walkers);
     }
+    const auto path = [&](IntegerStates& states, auto& recycler) {
+      walk_integers(world, states, {5, 1, 1023}, recycler, [](std::uint64_t, int, double) {});
+    };
+    EXPECT_LE(peak_of(world.size(), spread, path), 2 * k + 3);
+    EXPECT_LE(peak_of(world.size(), simple, path), k * levels + 3);
   }
 }
 

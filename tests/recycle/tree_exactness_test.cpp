@@ -254,23 +254,30 @@ TEST(SpreadOfTree, ASingleSlotFollowsTheWeightsOnlyInRandomOrder) {
   }
 }
 
-// Equal weights: slots in path order, and as many from either half of the tree as its share of the
-// K, up to one (appendix C of the paper).
+// Equal weights: slots in path order, from either half of the tree its share of the K up to one
+// (appendix C of the paper), and exactly one from every block of 16 / K states where that is whole.
 TEST(SpreadOfTree, SpreadsEvenlyAlongThePath) {
   const World world(std::vector<double>(34, 0.0));
   for (const std::size_t count : {1, 2, 3, 4, 5, 8, 11, 16, 20}) {
     for (std::uint64_t word = 0; word < 16; ++word) {
+      const int lowest = 17 - static_cast<int>(~word & 15U);
+      const auto inside = [&](const std::vector<int>& states, int block, int length) {
+        return static_cast<std::size_t>(std::count_if(states.begin(), states.end(), [&](int state) {
+          return (state - lowest) / length == block;
+        }));
+      };
       for_each_spread(world, {.start = 17, .word = word, .log_slice = -1}, 4, count,
                       [&](double, const auto& slots) {
                         const std::vector<int> states = states_of(slots);
                         ASSERT_TRUE(std::is_sorted(states.begin(), states.end()));
-                        const int lowest = 17 - static_cast<int>(~word & 15U);
-                        for (int half = 0; half < 2; ++half) {
-                          const auto inside = std::count_if(
-                              states.begin(), states.end(),
-                              [&](int state) { return (state - lowest) / 8 == half; });
-                          ASSERT_GE(inside, static_cast<std::ptrdiff_t>(count / 2));
-                          ASSERT_LE(inside, static_cast<std::ptrdiff_t>((count + 1) / 2));
+                        for (const int half : {0, 1}) {
+                          ASSERT_GE(inside(states, half, 8), count / 2);
+                          ASSERT_LE(inside(states, half, 8), (count + 1) / 2);
+                        }
+                        if (16 % count != 0) return;
+                        const int blocks = static_cast<int>(count);
+                        for (int block = 0; block < blocks; ++block) {
+                          ASSERT_EQ(inside(states, block, 16 / blocks), 1U);
                         }
                       });
     }

@@ -83,10 +83,25 @@ double leakage(const World& world, const Matrix& matrix) {
   return largest;
 }
 
+/// The largest relative change of the target in one transition: recycling `none` keeps these
+/// states.
+double drift(const World& world, const Matrix& matrix) {
+  const std::vector<double> pi = world.density();
+  double largest = 0;
+  for (std::size_t j = 0; j < pi.size(); ++j) {
+    if (pi[j] == 0) continue;
+    double after = 0;
+    for (std::size_t i = 0; i < pi.size(); ++i) after += pi[i] * matrix[i][j];
+    largest = std::max(largest, std::abs(after / pi[j] - 1));
+  }
+  return largest;
+}
+
 void expect_balanced(const World& world, const TreePlan& plan) {
   const Matrix matrix = transition_matrix(world, plan);
   EXPECT_LT(imbalance(world, matrix), 1e-12);
   EXPECT_LT(leakage(world, matrix), 1e-12);
+  EXPECT_LT(drift(world, matrix), 1e-12);
 }
 
 TEST(TreeDetailedBalance, SliceInPlacedWorlds) {
