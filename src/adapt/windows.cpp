@@ -1,6 +1,8 @@
 // Stan's schedule of windows.
 #include "rehmc/adapt/windows.hpp"
 
+#include <cstdint>
+
 namespace rehmc {
 
 namespace {
@@ -13,7 +15,10 @@ struct Phases {
 
 Phases fit(int iterations, const WindowSettings& settings) {
   if (iterations < 20) return {iterations, 0, 0};
-  if (settings.first_phase + settings.first_window + settings.last_phase > iterations) {
+  // In 64 bits: three settings of 10^9 each are allowed.
+  const std::int64_t wanted =
+      std::int64_t{settings.first_phase} + settings.first_window + settings.last_phase;
+  if (wanted > iterations) {
     const int first = static_cast<int>(0.15 * iterations);
     const int last = static_cast<int>(0.1 * iterations);
     return {first, iterations - first - last, iterations - first - last};
