@@ -39,13 +39,13 @@ double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream) {
   const bool grow = accepts();
   for (;;) {
     tuning.step_size *= grow ? 2.0 : 0.5;
-    if (tuning.step_size > largest) {
+    if (grow && tuning.step_size > largest) {
       throw ModelError(fmt::format(
           "step size: steps of {} are still accepted; the density does not seem to fall off in any "
           "direction (is the posterior proper?)",
           largest));
     }
-    if (tuning.step_size < smallest) {
+    if (!grow && tuning.step_size < smallest) {
       throw ModelError(fmt::format(
           "step size: no step is small enough to be accepted from the current point; the log "
           "density "

@@ -118,10 +118,12 @@ class DiagonalMetric final : public ElementwiseMetric<DiagonalMetric> {
 }  // namespace
 
 std::shared_ptr<const Metric> make_unit_metric(std::size_t dimension) {
+  if (dimension == 0) throw ConfigError("unit metric: dimension 0, must be at least 1");
   return std::make_shared<UnitMetric>(dimension);
 }
 
 std::shared_ptr<const Metric> make_diagonal_metric(std::span<const double> inverse_mass) {
+  if (inverse_mass.empty()) throw ConfigError("diagonal metric: dimension 0, must be at least 1");
   return std::make_shared<DiagonalMetric>(inverse_mass);
 }
 

@@ -1,5 +1,4 @@
-// Dense and low-rank metrics: the velocity is carried along, so that a step takes one matrix
-// product.
+// Dense and low-rank metrics: the velocity is carried along, so a step takes one product.
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
@@ -91,17 +90,40 @@ class MatrixMetric : public Metric {
 using Vector = Eigen::Map<Eigen::VectorXd>;
 using ConstVector = Eigen::Map<const Eigen::VectorXd>;
 
+/// Throws ConfigError for an entry that no covariance has. A Cholesky decomposition by itself does
+/// not notice NaN, and reads one half of the matrix only.
+void check_entries(const Eigen::MatrixXd& matrix) {
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    if (std::isfinite(matrix(i, i)) && !(matrix(i, i) > 0)) {
+      throw ConfigError(fmt::format("dense metric: not positive definite, variance {} is {}", i + 1,
+                                    matrix(i, i)));
+    }
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      const double entry = matrix(i, j);
+      const double mirrored = matrix(j, i);
+      if (!std::isfinite(entry) || !std::isfinite(mirrored)) {
+        throw ConfigError(fmt::format(
+            "dense metric: entries ({0}, {1}) and ({1}, {0}) are {2} and {3}; all must be finite",
+            i + 1, j + 1, entry, mirrored));
+      }
+      // On the scale of the two coordinates: others may be far larger.
+      const double scale = std::sqrt(matrix(i, i)) * std::sqrt(matrix(j, j));
+      if (std::abs(entry - mirrored) > 1e-8 * scale) {
+        throw ConfigError(fmt::format(
+            "dense metric: not symmetric, entries ({0}, {1}) and ({1}, {0}) are {2} and {3}", i + 1,
+            j + 1, entry, mirrored));
+      }
+    }
+  }
+}
+
 class DenseMetric final : public MatrixMetric {
  public:
   DenseMetric(std::size_t dimension, std::span<const double> inverse_mass)
       : MatrixMetric(dimension) {
     const auto d = static_cast<Eigen::Index>(dimension);
     inverse_mass_ = Eigen::Map<const Eigen::MatrixXd>(inverse_mass.data(), d, d);
-    const double asymmetry = (inverse_mass_ - inverse_mass_.transpose()).cwiseAbs().maxCoeff();
-    if (!(asymmetry <= 1e-8 * inverse_mass_.cwiseAbs().maxCoeff())) {
-      throw ConfigError(fmt::format(
-          "dense metric: not symmetric or not finite (entries differ by up to {})", asymmetry));
-    }
+    check_entries(inverse_mass_);
     cholesky_.compute(inverse_mass_);
     if (cholesky_.info() != Eigen::Success) {
       throw ConfigError("dense metric: not positive definite; use more draws or a diagonal metric");
@@ -161,6 +183,7 @@ class LowRankMetric final : public MatrixMetric {
 
 std::shared_ptr<const Metric> make_dense_metric(std::size_t dimension,
                                                 std::span<const double> inverse_mass) {
+  if (dimension == 0) throw ConfigError("dense metric: dimension 0, must be at least 1");
   if (inverse_mass.size() != dimension * dimension) {
     throw ConfigError(fmt::format("dense metric: found {} numbers, expected {} x {}",
                                   inverse_mass.size(), dimension, dimension));

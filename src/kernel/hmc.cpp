@@ -31,7 +31,7 @@ class LeapfrogPath {
     ++leapfrogs_;
     const double energy_error = space_.states.energy(to.point.state) - start_energy_;
     if (!(energy_error <= max_energy_error_)) {
-      space_.keep_divergence(front_.point, to);
+      space_.keep_divergence(front_.point, to, Direction::forward);
       return {to.point.state, 0.0, true};
     }
     release_front();

@@ -43,7 +43,13 @@ void KernelSettings::check() const {
         fmt::format("setting jitter_most: found {}, must be at least jitter_least = {}",
                     hmc.jitter_most, hmc.jitter_least));
   }
-  if (hmc.path_steps_most > 0 && hmc.path_steps_most < std::max(1, hmc.path_steps)) {
+  if (hmc.path_steps_most > 0 && hmc.path_steps == 0) {
+    throw ConfigError(
+        fmt::format("setting path_steps_most: found {} without path_steps; set path_steps to the "
+                    "least number of steps, or path_steps_most to 0",
+                    hmc.path_steps_most));
+  }
+  if (hmc.path_steps_most > 0 && hmc.path_steps_most < hmc.path_steps) {
     throw ConfigError(
         fmt::format("setting path_steps_most: found {}, must be 0 or at least path_steps = {}",
                     hmc.path_steps_most, hmc.path_steps));

@@ -184,7 +184,7 @@ class LeapfrogWalk {
     ++leapfrogs_;
     if (rule_.diverges(energy_error)) {
       acceptance_sum_ += std::isnan(energy_error) ? 0.0 : std::min(1.0, std::exp(-energy_error));
-      space_.keep_divergence(front_.point, to);
+      space_.keep_divergence(front_.point, to, direction_);
       return {to.point.state, {}, true};
     }
     const Weight weight = rule_.weight(energy_error);

@@ -68,10 +68,13 @@ void PhaseSpace::release(Front& front) {
   front.next.reset();
 }
 
-void PhaseSpace::keep_divergence(const PhasePoint& from, Front& to) {
+void PhaseSpace::keep_divergence(const PhasePoint& from, Front& to, Direction direction) {
   // The momentum at the end of the failed step is of no use to anyone: its buffer takes the
-  // start's.
-  std::copy_n(momentum(from.momentum), dimension(), momentum(to.point.momentum));
+  // start's. A step back is a step forth with the opposite momentum.
+  const double* p = momentum(from.momentum);
+  const auto sign = static_cast<double>(direction);
+  std::transform(p, p + dimension(), momentum(to.point.momentum),
+                 [sign](double entry) { return sign * entry; });
   states.retain(from.state);
   if (to.next) states.release(*to.next);
   divergent_ = DivergentStep{from.state, to.point, guard.last_fault()};
@@ -146,9 +149,15 @@ void HamiltonianKernel::set_position(std::span<const double> position) {
   std::copy(position.begin(), position.end(), space_.states.position(fresh));
   space_.states.release(current_);
   current_ = fresh;
+  has_position_ = true;
+}
+
+void HamiltonianKernel::require_position() const {
+  if (!has_position_) throw ConfigError("kernel: it has no position yet; call set_position first");
 }
 
 double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, Stream& stream) {
+  require_position();
   release_last_transition();
   space_.use(tuning);
   Front from{space_.begin(current_, stream)};
@@ -162,6 +171,7 @@ double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, Stream& st
 }
 
 PhasePoint HamiltonianKernel::begin_transition(const Tuning& tuning, const Address& address) {
+  require_position();
   release_last_transition();
   space_.use(tuning);
   Stream momentum_stream(address, Purpose::momentum);

@@ -59,9 +59,9 @@ class PhaseSpace {
   /// Lets go of a front's state and of its `next`; its momentum belongs to others.
   void release(Front& front);
 
-  /// Keeps a step that diverged, with the momentum at its start; takes over where it led, momentum
-  /// included.
-  void keep_divergence(const PhasePoint& from, Front& to);
+  /// Keeps a step that diverged, with the momentum at its start, turned if the step went backward;
+  /// takes over where it led, momentum included.
+  void keep_divergence(const PhasePoint& from, Front& to, Direction direction);
   /// Lets go of it.
   void drop_divergence();
   /// The step kept last; only while it is kept.
@@ -131,7 +131,9 @@ class HamiltonianKernel : public Kernel {
 
  private:
   void release_last_transition();
+  void require_position() const;
 
+  bool has_position_ = false;
   Recycler recycler_;
   FeatureSums<StatePool> sums_;
   std::vector<WeightedState> kept_view_;

@@ -94,7 +94,8 @@ struct Tuning {
   std::shared_ptr<const Metric> metric;
 };
 
-/// A step that diverged: where it began, with what momentum, where it led, and why.
+/// A step that diverged: where it began, with what momentum, where it led, and why. A step of the
+/// transition's step size from the start, with this momentum, leads to the end.
 struct Divergence {
   std::span<const double> start;
   std::span<const double> momentum;

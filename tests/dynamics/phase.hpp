@@ -1,0 +1,192 @@
+// Metrics of every kind beside the matrices they stand for, and leapfrog steps in padded memory.
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/QR>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rehmc/core/low_rank.hpp"
+#include "rehmc/core/random.hpp"
+#include "rehmc/dynamics/metric.hpp"
+#include "rehmc/dynamics/pool.hpp"
+#include "tests/dynamics/bumpy.hpp"
+
+namespace rehmc::testing {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+inline std::vector<double> numbers(const Matrix& matrix) {
+  return {matrix.data(), matrix.data() + matrix.size()};
+}
+
+inline Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+inline Vector normal_vector(Stream& stream, std::size_t d) {
+  Vector x(index(d));
+  stream.fill_normal({x.data(), d});
+  return x;
+}
+
+/// A metric and what it stands for.
+struct MetricCase {
+  std::string name;
+  std::shared_ptr<const Metric> metric;
+  Matrix inverse_mass;
+  /// A product with M^{-1} errs by at most a few units in the last place of this matrix times |x|.
+  Matrix magnitude;
+};
+
+/// One metric of every kind, with scales that differ.
+inline std::vector<MetricCase> every_metric(std::size_t d) {
+  Stream stream({.seed = 1, .chain = static_cast<std::uint32_t>(d)}, Purpose::test);
+  const Matrix identity = Matrix::Identity(index(d), index(d));
+  std::vector<MetricCase> cases;
+  cases.push_back({"unit", make_unit_metric(d), identity, identity});
+
+  const Vector variances = (0.7 * normal_vector(stream, d)).array().exp();
+  const Matrix diagonal = variances.asDiagonal();
+  cases.push_back({"diagonal", make_diagonal_metric(numbers(variances)), diagonal, diagonal});
+
+  Matrix root(index(d), index(d));
+  for (auto column : root.colwise()) column = normal_vector(stream, d);
+  const Vector scales = variances.cwiseSqrt();
+  const Matrix dense = scales.asDiagonal() *
+                       (root * root.transpose() / static_cast<double>(d) + 0.2 * identity) *
+                       scales.asDiagonal();
+  const Matrix symmetric = 0.5 * (dense + dense.transpose());
+  cases.push_back(
+      {"dense", make_dense_metric(d, numbers(symmetric)), symmetric, Matrix(symmetric.cwiseAbs())});
+
+  const std::size_t rank = std::min<std::size_t>(3, d);
+  Matrix directions(index(d), index(rank));
+  for (auto column : directions.colwise()) column = normal_vector(stream, d);
+  directions = Eigen::HouseholderQR<Matrix>(directions).householderQ() *
+               Matrix::Identity(index(d), index(rank));
+  const Vector stretch = Vector{{8.0, 0.2, 3.0}}.head(index(rank));
+  const Vector gain = stretch.array() - 1;
+  const auto around = [&](const Matrix& inner) {
+    return Matrix(scales.asDiagonal() * (identity + inner) * scales.asDiagonal());
+  };
+  cases.push_back({"low-rank",
+                   make_low_rank_metric({numbers(scales), numbers(directions), numbers(stretch)}),
+                   around(directions * gain.asDiagonal() * directions.transpose()),
+                   around(directions.cwiseAbs() * gain.cwiseAbs().asDiagonal() *
+                          directions.cwiseAbs().transpose())});
+  return cases;
+}
+
+/// A log density with its gradient.
+using Target = std::function<double(const Vector& x, Vector& gradient)>;
+
+inline double bumpy(const Vector& x, Vector& gradient) {
+  const auto d = static_cast<std::size_t>(x.size());
+  return Bumpy(d)({x.data(), d}, {gradient.data(), d});
+}
+
+/// A phase point in padded, aligned memory, as the kernels hold it.
+class Point {
+ public:
+  explicit Point(const Metric& metric)
+      : dimension_(metric.dimension()),
+        stride_(vector_stride(dimension_)),
+        vectors_(3 + metric.momentum_vectors()),
+        pool_(std::make_unique<BlockPool>(vectors_ * stride_)),
+        block_(pool_->data(pool_->take())) {}
+
+  double* position() { return block_; }
+  double* gradient() { return block_ + stride_; }
+  double* next_position() { return block_ + 2 * stride_; }
+  double* momentum() { return block_ + 3 * stride_; }
+  const double* position() const { return block_; }
+  const double* gradient() const { return block_ + stride_; }
+  const double* momentum() const { return block_ + 3 * stride_; }
+  PhaseView view() const { return {position(), gradient(), momentum()}; }
+
+  Vector x() const { return copy(position()); }
+  /// Where the next step of the same size would lead.
+  Vector next_x() const { return copy(block_ + 2 * stride_); }
+  Vector g() const { return copy(gradient()); }
+  Vector p() const { return copy(momentum()); }
+  /// M^{-1} p as dense and low-rank metrics carry it along.
+  Vector stored_velocity() const { return copy(momentum() + stride_); }
+  Vector stored_product() const { return copy(momentum() + 2 * stride_); }
+
+  double log_density = 0;
+  double kinetic = 0;
+  double energy() const { return kinetic - log_density; }
+
+  /// Evaluates the target at the position.
+  void evaluate(const Target& target) {
+    Vector at_x(index(dimension_));
+    log_density = target(x(), at_x);
+    paste(at_x, gradient());
+  }
+
+  /// Replaces the momentum, and what dense and low-rank metrics keep beside it (metric.hpp).
+  void set_momentum(const MetricCase& of, const Vector& p) {
+    paste(p, momentum());
+    kinetic = 0.5 * p.dot(of.inverse_mass * p);
+    if (of.metric->momentum_vectors() == 1) return;
+    paste(of.inverse_mass * p, momentum() + stride_);
+    paste(of.inverse_mass * g(), momentum() + 2 * stride_);
+  }
+  void set_position(const Vector& x, const Target& target) {
+    paste(x, position());
+    evaluate(target);
+  }
+
+  /// Whether everything behind the last coordinate is still zero.
+  bool padding_is_zero() const {
+    for (std::size_t v = 0; v < vectors_; ++v) {
+      for (std::size_t i = dimension_; i < padded(dimension_); ++i) {
+        if (block_[v * stride_ + i] != 0) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  Vector copy(const double* data) const {
+    return Eigen::Map<const Vector>(data, index(dimension_));
+  }
+  void paste(const Vector& from, double* to) { std::copy_n(from.data(), dimension_, to); }
+
+  std::size_t dimension_;
+  std::size_t stride_;
+  std::size_t vectors_;
+  std::unique_ptr<BlockPool> pool_;
+  double* block_;
+};
+
+/// One leapfrog step through the metric's fused passes.
+inline Point leapfrog(const Metric& metric, const Target& target, double step, const Point& from) {
+  Point to(metric);
+  metric.drift(step, from.view(), to.position());
+  to.evaluate(target);
+  to.kinetic = metric.kick_and_drift(
+      step, from.view(), {to.position(), to.gradient(), to.momentum()}, to.next_position());
+  return to;
+}
+
+/// A point at a normal position with a drawn momentum.
+inline Point start(const Metric& metric, const Target& target, std::uint64_t iteration = 0) {
+  Stream positions({.seed = 2, .iteration = iteration}, Purpose::test);
+  Stream momenta({.seed = 2, .iteration = iteration}, Purpose::momentum);
+  Point point(metric);
+  positions.fill_normal({point.position(), metric.dimension()});
+  point.evaluate(target);
+  point.kinetic = metric.draw_momentum(momenta, point.gradient(), point.momentum());
+  return point;
+}
+
+inline const std::vector<std::size_t> edge_dimensions{1, 7, 8, 9, 250};
+
+}  // namespace rehmc::testing
