@@ -27,7 +27,7 @@ class ElementwiseMetric : public Metric {
   void drift(double step, const PhaseView& from, double* new_position) const override {
     const auto velocity = derived().velocity();
     const double half = 0.5 * step;
-    for (std::size_t i = 0; i < n_; i += lane_count) {
+    for (std::size_t i = 0; i < n_; i += lanes::width) {
       const Lanes p = at(from.momentum, i) + half * at(from.gradient, i);
       at(new_position, i) = at(from.position, i) + step * velocity(p, from.momentum, i);
     }
@@ -101,7 +101,7 @@ class DiagonalMetric final : public ElementwiseMetric<DiagonalMetric> {
   double draw_momentum(Stream& stream, const double*, double* momentum) const override {
     stream.fill_normal({momentum, dimension()});
     const double* root = vectors_.data(block_) + vector_stride(dimension());
-    for (std::size_t i = 0; i < n(); i += lane_count) at(momentum, i) *= at(root, i);
+    for (std::size_t i = 0; i < n(); i += lanes::width) at(momentum, i) *= at(root, i);
     return lanes::kinetic_energy(n(), velocity(), momentum);
   }
   std::vector<double> inverse_diagonal() const override {

@@ -40,7 +40,7 @@ class MatrixMetric : public Metric {
     const double half = 0.5 * step;
     const double* velocity = from.momentum + stride_;
     const double* product = from.momentum + 2 * stride_;
-    for (std::size_t i = 0; i < n_; i += lane_count) {
+    for (std::size_t i = 0; i < n_; i += lanes::width) {
       at(new_position, i) = at(from.position, i) + step * (at(velocity, i) + half * at(product, i));
     }
   }
