@@ -109,6 +109,7 @@ struct ReferenceSystem {
 struct ReferenceDivergence {
   ReferenceState start;
   ReferenceState end;
+  int direction;  ///< of the step: +1 or -1
 };
 
 /// One whole transition with everything it visited.
@@ -168,7 +169,7 @@ class ReferenceNuts {
   }
 
   Subtree diverged(const std::vector<ReferenceState>& path, int v, ReferenceState end) {
-    trajectory_.divergence = {v == 1 ? path.back() : path.front(), std::move(end)};
+    trajectory_.divergence = {v == 1 ? path.back() : path.front(), std::move(end), v};
     Subtree nothing;
     nothing.stop = Ending::diverged;
     return nothing;
@@ -376,7 +377,7 @@ inline ReferencePath reference_path(ReferenceSystem& system, ReferenceState star
     ReferenceState to = system.step(from, 1);
     const double energy_error = to.energy - path.start.energy;
     if (!(energy_error <= max_energy_error)) {
-      path.divergence = {from, std::move(to)};
+      path.divergence = {from, std::move(to), 1};
       break;
     }
     path.acceptance[k] = std::min(1.0, std::exp(-energy_error));

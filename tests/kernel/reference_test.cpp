@@ -178,7 +178,10 @@ void expect_same_divergence(const Transition& transition,
   ASSERT_EQ(transition.ending == Ending::diverged, expected.has_value());
   if (!expected) return;
   EXPECT_TRUE(same_vector(transition.divergence.start, expected->start.position));
-  EXPECT_TRUE(same_vector(transition.divergence.momentum, expected->start.momentum));
+  // A step back is told as a step forth with the opposite momentum.
+  std::vector<double> momentum(expected->start.momentum);
+  for (double& entry : momentum) entry *= expected->direction;
+  EXPECT_TRUE(same_vector(transition.divergence.momentum, momentum));
   EXPECT_TRUE(same_vector(transition.divergence.end, expected->end.position));
 }
 
