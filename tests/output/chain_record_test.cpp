@@ -1,0 +1,88 @@
+// The memory sink: what it stores is what the transitions told.
+#include "rehmc/output/chain_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/kernel/mechanics.hpp"
+
+namespace rehmc {
+namespace {
+
+using testing::address;
+using testing::copy;
+using testing::Numbers;
+
+constexpr std::size_t dimension = 3;
+
+Numbers part(const Numbers& numbers, std::size_t begin, std::size_t count) {
+  const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
+  return {first, first + static_cast<std::ptrdiff_t>(count)};
+}
+
+TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
+  for (const KernelKind kind : testing::every_kernel) {
+    for (const Recycling& recycling : testing::every_recycling(kind)) {
+      SCOPED_TRACE(std::string(describe(kind)) + ", " + describe(recycling));
+      auto kernel = testing::kernel_at_start(testing::Walled(dimension, 1.2, Fault::exception),
+                                             testing::kernel_settings(kind, recycling));
+      const MomentFeatures moments(Numbers{0.1, 0.2, 0.3});
+      kernel->use_features(&moments);
+      ChainRecord record({0.1, 0.2, 0.3}, 10);  // fewer than come
+      EXPECT_EQ(record.dimension(), dimension);
+      EXPECT_EQ(record.size(), 0U);
+      EXPECT_EQ(record.kept_begin(0), 0U);
+      std::size_t kept = 0;
+      std::size_t diverged = 0;
+      for (std::size_t i = 0; i < 80; ++i) {
+        const Transition& transition =
+            kernel->transition(testing::diagonal_tuning(dimension, 0.3), address(i));
+        record.add(transition);
+        ASSERT_EQ(record.size(), i + 1);
+        ASSERT_EQ(copy(record.draw(i)), copy(transition.state.position));
+        ASSERT_EQ(record.log_density[i], transition.state.log_density);
+        ASSERT_EQ(record.acceptance[i], transition.acceptance);
+        ASSERT_EQ(record.step_size[i], transition.step_size);
+        ASSERT_EQ(record.energy[i], transition.energy);
+        ASSERT_EQ(record.energy_error[i], transition.energy_error);
+        ASSERT_EQ(record.path_length[i], transition.path_length);
+        ASSERT_EQ(record.mass[i], transition.mass);
+        ASSERT_EQ(record.depth[i], transition.depth);
+        ASSERT_EQ(record.leapfrogs[i], transition.leapfrogs);
+        ASSERT_EQ(record.ending[i], transition.ending);
+        const Numbers means = copy(transition.feature_means);
+        ASSERT_EQ(part(record.mean_offset, i * dimension, dimension), part(means, 0, dimension));
+        ASSERT_EQ(part(record.mean_square, i * dimension, dimension),
+                  part(means, dimension, dimension));
+
+        ASSERT_EQ(record.kept_begin(i), kept);
+        kept += transition.recycled.size();
+        ASSERT_EQ(record.kept_begin(i + 1), kept);
+        for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
+          const WeightedState& state = transition.recycled[k];
+          const std::size_t at = record.kept_begin(i) + k;
+          ASSERT_EQ(part(record.kept, at * dimension, dimension), copy(state.state.position));
+          ASSERT_EQ(record.kept_weight[at], state.weight);
+        }
+        if (transition.ending != Ending::diverged) continue;
+        ASSERT_EQ(record.divergences.size(), ++diverged);
+        const StoredDivergence& stored = record.divergences.back();
+        ASSERT_EQ(stored.draw, i);
+        ASSERT_EQ(stored.start, copy(transition.divergence.start));
+        ASSERT_EQ(stored.momentum, copy(transition.divergence.momentum));
+        ASSERT_EQ(stored.end, copy(transition.divergence.end));
+        ASSERT_EQ(stored.fault, Fault::exception);
+      }
+      EXPECT_EQ(record.kept.size(), kept * dimension);
+      EXPECT_EQ(record.kept_weight.size(), kept);
+      EXPECT_GT(diverged, 0U);
+      EXPECT_EQ(record.divergences.size(), diverged);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rehmc
