@@ -35,7 +35,12 @@ double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream) {
   constexpr double largest = 1e7;
   const double threshold = std::log(0.8);
   Tuning tuning = guess;
-  const auto accepts = [&] { return -kernel.one_step_energy_error(tuning, stream) > threshold; };
+  bool moved = true;
+  const auto accepts = [&] {
+    const double error = kernel.one_step_energy_error(tuning, stream);
+    moved = !std::isnan(error);
+    return !moved || -error > threshold;
+  };
   const bool grow = accepts();
   for (;;) {
     tuning.step_size *= grow ? 2.0 : 0.5;
@@ -45,7 +50,8 @@ double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream) {
           "direction (is the posterior proper?)",
           largest));
     }
-    if (!grow && tuning.step_size < smallest) {
+    const bool accepted = accepts();
+    if (!grow && (!moved || tuning.step_size < smallest)) {
       throw ModelError(fmt::format(
           "step size: no step is small enough to be accepted from the current point; the log "
           "density "
@@ -59,7 +65,7 @@ double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream) {
           kernel.guard().first_message().empty() ? "" : "; the model said: ",
           kernel.guard().first_message()));
     }
-    if (accepts() != grow) return tuning.step_size;
+    if (accepted != grow) return tuning.step_size;
   }
 }
 

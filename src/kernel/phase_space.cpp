@@ -164,10 +164,12 @@ double HamiltonianKernel::one_step_energy_error(const Tuning& tuning, Stream& st
   const double start_energy = space_.states.energy(current_);
   Front to = space_.step(from, tuning.step_size);
   const double error = space_.states.energy(to.point.state) - start_energy;
+  const bool moved = !std::ranges::equal(space_.states.view(current_).position,
+                                         space_.states.view(to.point.state).position);
   space_.momenta->release(to.point.momentum);
   space_.momenta->release(from.point.momentum);
   space_.release(to);
-  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  return moved ? error : std::numeric_limits<double>::quiet_NaN();
 }
 
 PhasePoint HamiltonianKernel::begin_transition(const Tuning& tuning, const Address& address) {

@@ -150,6 +150,22 @@ TEST(SpreadOfPath, SlotsFollowTheWeights) {
   }
 }
 
+TEST(SpreadOfPath, TakesEveryStateOnceWhereThereIsRoom) {
+  const World world(std::vector<double>(20, 0.0));
+  for (int steps = 1; steps <= 12; ++steps) {
+    const auto count = static_cast<std::size_t>(steps);
+    IntegerStates states(world.size());
+    KeepSpread<IntegerStates> spread(states, count);
+    spread.begin(Stream({9, 0, count}, Purpose::recycling));
+    walk_integers(world, states, {3, 1, steps}, spread, no_steps);
+    std::vector<int> kept;
+    for (const auto& slot : spread.finish()) kept.push_back(slot.state);
+    std::sort(kept.begin(), kept.end());
+    for (int k = 1; k <= steps; ++k) EXPECT_EQ(kept.at(static_cast<std::size_t>(k - 1)), 3 + k);
+    spread.clear();
+  }
+}
+
 TEST(SimpleOfPath, SlotsFollowTheWeights) {
   for (const World& world : path_worlds()) {
     for (int steps = 1; steps <= 9; ++steps) expect_exact(world, steps, {Kind::simple, 1});

@@ -255,7 +255,8 @@ TEST(SpreadOfTree, ASingleSlotFollowsTheWeightsOnlyInRandomOrder) {
 }
 
 // Equal weights: slots in path order, from either half of the tree its share of the K up to one
-// (appendix C of the paper), and exactly one from every block of 16 / K states where that is whole.
+// (appendix C of the paper), and exactly one from every block of 16 / K states where that is whole;
+// at exactly that distance where a half has no more than K states.
 TEST(SpreadOfTree, SpreadsEvenlyAlongThePath) {
   const World world(std::vector<double>(34, 0.0));
   for (const std::size_t count : {1, 2, 3, 4, 5, 8, 11, 16, 20}) {
@@ -278,6 +279,9 @@ TEST(SpreadOfTree, SpreadsEvenlyAlongThePath) {
                         const int blocks = static_cast<int>(count);
                         for (int block = 0; block < blocks; ++block) {
                           ASSERT_EQ(inside(states, block, 16 / blocks), 1U);
+                        }
+                        for (std::size_t i = 1; count >= 8 && i < count; ++i) {
+                          ASSERT_EQ(states[i] - states[i - 1], 16 / blocks);
                         }
                       });
     }

@@ -139,7 +139,8 @@ class Kernel {
   virtual const Transition& transition(const Tuning& tuning, const Address& address) = 0;
 
   /// Energy gained by one step of this size from the current state, with a momentum from the
-  /// stream; +inf if the model fails there. For the search of a first step size.
+  /// stream; +inf if the model fails there, NaN if the step is too short to change the position at
+  /// all. For the search of a first step size.
   virtual double one_step_energy_error(const Tuning& tuning, Stream& stream) = 0;
 
   virtual const Guard& guard() const = 0;

@@ -1,0 +1,223 @@
+// Many chains in threads: the same bits on any number of them, whatever is kept, and honest errors.
+#include "rehmc/run/sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/eight_schools.hpp"
+#include "tests/kernel/mechanics.hpp"
+
+namespace rehmc {
+namespace {
+
+using testing::Bumpy;
+using testing::every_kernel;
+using testing::Numbers;
+using testing::Walled;
+
+SampleSettings short_run(KernelKind kind, const char* recycling = "spread:4") {
+  SampleSettings settings;
+  settings.kernel.kind = kind;
+  settings.kernel.recycling = parse_recycling(recycling);
+  settings.warmup.iterations = 200;
+  settings.draws = 60;
+  settings.chains = 5;
+  settings.threads = 1;
+  settings.seed = 31;
+  return settings;
+}
+
+/// All that does not depend on what is kept.
+void expect_same_chain(const ChainResult& a, const ChainResult& b) {
+  EXPECT_EQ(a.record.centre, b.record.centre);
+  EXPECT_EQ(a.record.draws, b.record.draws);
+  EXPECT_EQ(a.record.log_density, b.record.log_density);
+  EXPECT_EQ(a.record.acceptance, b.record.acceptance);
+  EXPECT_EQ(a.record.step_size, b.record.step_size);
+  EXPECT_EQ(a.record.energy, b.record.energy);
+  EXPECT_EQ(a.record.energy_error, b.record.energy_error);
+  EXPECT_EQ(a.record.path_length, b.record.path_length);
+  EXPECT_EQ(a.record.mass, b.record.mass);
+  EXPECT_EQ(a.record.depth, b.record.depth);
+  EXPECT_EQ(a.record.leapfrogs, b.record.leapfrogs);
+  EXPECT_EQ(a.record.ending, b.record.ending);
+  EXPECT_EQ(a.record.mean_offset, b.record.mean_offset);
+  EXPECT_EQ(a.record.mean_square, b.record.mean_square);
+  EXPECT_EQ(a.record.divergences.size(), b.record.divergences.size());
+  EXPECT_EQ(a.tuning.step_size, b.tuning.step_size);
+  EXPECT_EQ(a.tuning.metric->inverse_diagonal(), b.tuning.metric->inverse_diagonal());
+  EXPECT_EQ(a.gradients_warmup, b.gradients_warmup);
+  EXPECT_EQ(a.gradients_sampling, b.gradients_sampling);
+  EXPECT_EQ(a.divergences_warmup, b.divergences_warmup);
+  EXPECT_EQ(a.faults, b.faults);
+  EXPECT_EQ(a.first_message, b.first_message);
+}
+
+TEST(Sample, GivesTheSameBitsOnAnyNumberOfThreads) {
+  for (const KernelKind kind : every_kernel) {
+    SCOPED_TRACE(describe(kind));
+    SampleSettings settings = short_run(kind);
+    const SampleResult one = sample(Walled(4, 1.5, Fault::exception), settings);
+    for (const int threads : {2, 4, 16, 0}) {
+      settings.threads = threads;
+      const SampleResult many = sample(Walled(4, 1.5, Fault::exception), settings);
+      ASSERT_EQ(many.chains.size(), one.chains.size());
+      for (std::size_t c = 0; c < one.chains.size(); ++c) {
+        expect_same_chain(one.chains[c], many.chains[c]);
+        EXPECT_EQ(one.chains[c].record.kept, many.chains[c].record.kept);
+        EXPECT_EQ(one.chains[c].record.kept_weight, many.chains[c].record.kept_weight);
+        EXPECT_EQ(one.chains[c].record.kept_end, many.chains[c].record.kept_end);
+      }
+    }
+  }
+}
+
+TEST(Sample, GivesTheSameChainsWhateverIsKept) {
+  for (const KernelKind kind : every_kernel) {
+    for (const MetricKind metric : {MetricKind::unit, MetricKind::diagonal, MetricKind::dense}) {
+      SampleSettings settings = short_run(kind, "none");
+      settings.warmup.metric = metric;
+      const SampleResult plain = sample(Walled(4, 1.5, Fault::nan_value), settings);
+      for (const Recycling& recycling : testing::every_recycling(kind)) {
+        SCOPED_TRACE(std::string(describe(kind)) + ", " + describe(recycling));
+        settings.kernel.recycling = recycling;
+        const SampleResult other = sample(Walled(4, 1.5, Fault::nan_value), settings);
+        for (std::size_t c = 0; c < plain.chains.size(); ++c) {
+          expect_same_chain(plain.chains[c], other.chains[c]);
+        }
+      }
+    }
+  }
+}
+
+TEST(Sample, SeedsAndChainsDiffer) {
+  SampleSettings settings = short_run(KernelKind::nuts);
+  std::set<Numbers> runs;
+  std::set<Numbers> metrics;
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
+    settings.seed = seed;
+    const SampleResult result = sample(Bumpy(4), settings);
+    EXPECT_EQ(result.seed, seed);
+    for (const ChainResult& chain : result.chains) {
+      runs.insert(chain.record.draws);
+      metrics.insert(chain.tuning.metric->inverse_diagonal());
+    }
+  }
+  EXPECT_EQ(runs.size(), 15U);
+  EXPECT_EQ(metrics.size(), 15U);
+}
+
+TEST(Sample, ReportsTheSeedItMade) {
+  SampleSettings settings = short_run(KernelKind::nuts);
+  settings.seed.reset();
+  const SampleResult fresh = sample(Bumpy(4), settings);
+  const SampleResult other = sample(Bumpy(4), settings);
+  EXPECT_NE(fresh.seed, other.seed);
+  settings.seed = fresh.seed;
+  const SampleResult again = sample(Bumpy(4), settings);
+  for (std::size_t c = 0; c < 5; ++c) expect_same_chain(fresh.chains[c], again.chains[c]);
+}
+
+// A run is its kernel, walked by hand.
+TEST(Sample, IsWarmupAndThenTheFrozenKernel) {
+  const SampleSettings settings = short_run(KernelKind::nuts);
+  const SampleResult result = sample(Bumpy(4), settings);
+  EXPECT_EQ(result.names, (std::vector<std::string>{"x.1", "x.2", "x.3", "x.4"}));
+  EXPECT_EQ(result.kernel.kind, KernelKind::nuts);
+  const Address address{.seed = 31, .chain = 2};
+  auto kernel = make_kernel(Bumpy(4), settings.kernel);
+  Guard guard{Bumpy(4)};
+  kernel->set_position(random_initial_point(guard, settings.initial, address));
+  Warmup warmup(std::move(kernel), settings.warmup, address);
+  while (!warmup.done()) warmup.step();
+  FrozenKernel frozen = std::move(warmup).finish();
+  const ChainRecord& record = result.chains[2].record;
+  EXPECT_EQ(record.centre, testing::copy(frozen.state().position));
+  EXPECT_EQ(frozen.tuning().step_size, result.chains[2].tuning.step_size);
+  EXPECT_EQ(frozen.guard().evaluations(), result.chains[2].gradients_warmup);
+  std::uint64_t leapfrogs = 0;
+  for (std::size_t i = 0; i < record.size(); ++i) {
+    const Transition& transition = frozen.transition({31, 2, 200 + i});
+    EXPECT_EQ(testing::copy(record.draw(i)), testing::copy(transition.state.position));
+    leapfrogs += transition.leapfrogs;
+  }
+  EXPECT_EQ(leapfrogs, result.chains[2].gradients_sampling);
+}
+
+TEST(Sample, StartsWhereItIsTold) {
+  SampleSettings settings = short_run(KernelKind::hmc);
+  settings.warmup.iterations = 0;
+  settings.kernel.hmc.path_steps = 1;
+  settings.start = {{0.5, -0.5}};
+  for (const ChainResult& chain : sample(Bumpy(2), settings).chains) {
+    EXPECT_EQ(chain.record.centre, (Numbers{0.5, -0.5}));
+  }
+  settings.start = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}};
+  const SampleResult result = sample(Bumpy(2), settings);
+  for (std::size_t c = 0; c < 5; ++c) {
+    EXPECT_EQ(result.chains[c].record.centre, Numbers(2, static_cast<double>(c + 1)));
+  }
+}
+
+/// Fails in one chain alone: the one that starts at a position marked so.
+class FailsAtThree {
+ public:
+  std::size_t dimension() const { return 1; }
+  double operator()(std::span<const double> x, std::span<double> gradient) const {
+    if (x[0] == 3) throw std::logic_error("three is right out");
+    gradient[0] = -x[0];
+    return -0.5 * x[0] * x[0];
+  }
+};
+
+TEST(Sample, ThrowsWhatAChainThrew) {
+  for (const int threads : {1, 4}) {
+    SampleSettings settings = short_run(KernelKind::nuts);
+    settings.threads = threads;
+    settings.start = {{1}, {2}, {3}, {4}, {5}};
+    try {
+      sample(FailsAtThree{}, settings);
+      ADD_FAILURE() << "no error";
+    } catch (const ModelError& error) {
+      EXPECT_NE(std::string(error.what()).find("three is right out"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST(Sample, CountsTheFaultsOfAModel) {
+  SampleSettings settings = short_run(KernelKind::nuts);
+  const SampleResult result = sample(Walled(4, 1.5, Fault::exception), settings);
+  std::size_t divergences = 0;
+  for (const ChainResult& chain : result.chains) {
+    // The search for a step size and warmup meet the wall as well.
+    EXPECT_GT(chain.faults[static_cast<std::size_t>(Fault::exception)],
+              chain.record.divergences.size());
+    EXPECT_EQ(chain.faults[static_cast<std::size_t>(Fault::nan_value)], 0U);
+    EXPECT_EQ(chain.first_message, "beyond the wall");
+    for (const StoredDivergence& stored : chain.record.divergences) {
+      EXPECT_EQ(stored.fault, Fault::exception);
+    }
+    divergences += chain.record.divergences.size();
+  }
+  EXPECT_GT(divergences, 0U);
+}
+
+TEST(Sample, NamesAreThoseOfTheModel) {
+  SampleSettings settings = short_run(KernelKind::nuts);
+  settings.chains = 1;
+  const SampleResult result = sample(EightSchoolsCentred{}, settings);
+  EXPECT_EQ(result.names, EightSchoolsCentred{}.names());
+  EXPECT_EQ(result.names.front(), "mu");
+}
+
+}  // namespace
+}  // namespace rehmc
