@@ -39,6 +39,15 @@ inline std::vector<std::vector<double>> interleave(const std::vector<std::functi
   return seconds;
 }
 
+/// Adds further rounds of the same arms.
+inline void append(std::vector<std::vector<double>>& seconds,
+                   const std::vector<std::vector<double>>& more) {
+  seconds.resize(more.size());
+  for (std::size_t a = 0; a < more.size(); ++a) {
+    seconds[a].insert(seconds[a].end(), more[a].begin(), more[a].end());
+  }
+}
+
 /// Median over rounds of f(seconds of each arm in that round).
 template <class F>
 double median_over_rounds(const std::vector<std::vector<double>>& seconds, F&& f) {

@@ -122,7 +122,8 @@ HamiltonianKernel::HamiltonianKernel(Density density, const KernelSettings& sett
       recycler_.emplace<KeepEvery<StatePool>>(space_.states);
       break;
     case RecyclingKind::spread:
-      recycler_.emplace<KeepSpread<StatePool>>(space_.states, count);
+      recycler_.emplace<KeepSpread<StatePool>>(
+          space_.states, count, settings_.kind == KernelKind::hmc ? CellDraw::own : CellDraw::tree);
       break;
     case RecyclingKind::simple:
       recycler_.emplace<KeepSimple<StatePool>>(space_.states, count,

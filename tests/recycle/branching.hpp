@@ -120,4 +120,47 @@ class BranchingRandom {
   std::size_t count_ = 0;
 };
 
+/// A selection that stays open until somebody asks for its state: only then it branches. So what
+/// a recycler keeps is enumerated, and what nobody keeps costs no branch.
+class BranchingSelection {
+ public:
+  class Selected {
+   public:
+    operator int() const {  // as what a recycler keeps is a state
+      return static_cast<int>(explorer_->decide([&](auto& outcomes) {
+        for (const auto& chance : chances_) {
+          outcomes.push_back({static_cast<double>(chance.state), chance.probability});
+        }
+      }));
+    }
+
+   private:
+    friend class BranchingSelection;
+    MixedSelection::Selected chances_;
+    Explorer* explorer_;
+  };
+
+  BranchingSelection(Explorer& explorer, IntegerStates& states)
+      : explorer_(&explorer), states_(&states) {}
+
+  Selected leaf(int state) {
+    states_->retain(state);
+    Selected selected;
+    selected.chances_ = mixed_.leaf(state);
+    selected.explorer_ = explorer_;
+    return selected;
+  }
+  void choose(Selected& selected, Selected& candidate, double probability) {
+    mixed_.choose(selected.chances_, candidate.chances_, probability);
+  }
+  void release(Selected& selected) {
+    for (const auto& chance : selected.chances_) states_->release(chance.state);
+  }
+
+ private:
+  MixedSelection mixed_;
+  Explorer* explorer_;
+  IntegerStates* states_;
+};
+
 }  // namespace rehmc::exact

@@ -73,7 +73,7 @@ Tally expected_slots(const World& world, const PathPlan& plan, const ProofPlan& 
     KeepEvery<IntegerStates> every(states);
     run(every, [] { return Stream({}, Purpose::test); });
   } else if (proof.kind == Kind::spread) {
-    KeepSpread<IntegerStates, BranchingRandom> spread(states, proof.count);
+    KeepSpread<IntegerStates, BranchingRandom> spread(states, proof.count, CellDraw::own);
     run(spread, [&] { return BranchingRandom(explorer, spread.kept(), proof.count); });
   } else if (proof.kind == Kind::simple) {
     KeepSimple<IntegerStates, BranchingRandom> simple(states, proof.count, false);
@@ -155,7 +155,7 @@ TEST(SpreadOfPath, TakesEveryStateOnceWhereThereIsRoom) {
   for (int steps = 1; steps <= 12; ++steps) {
     const auto count = static_cast<std::size_t>(steps);
     IntegerStates states(world.size());
-    KeepSpread<IntegerStates> spread(states, count);
+    KeepSpread<IntegerStates> spread(states, count, CellDraw::own);
     spread.begin(Stream({9, 0, count}, Purpose::recycling));
     walk_integers(world, states, {3, 1, steps}, spread, no_steps);
     std::vector<int> kept;

@@ -30,8 +30,9 @@ void for_each_outcome(const World& world, const Trajectory& trajectory, int max_
   double total = 0;
   explorer.explore([&] {
     recycler.begin(begin(explorer));
-    NoSelection selection;
-    grow_tree(world, states, trajectory, max_depth, selection, recycler);
+    BranchingSelection selection(explorer, states);
+    auto grown = grow_tree(world, states, trajectory, max_depth, selection, recycler);
+    selection.release(grown.selected);
     const auto& slots = recycler.finish();
     see(explorer.probability(), slots);
     total += explorer.probability();
@@ -45,7 +46,7 @@ template <class See>
 void for_each_spread(const World& world, const Trajectory& trajectory, int max_depth,
                      std::size_t count, See&& see) {
   IntegerStates states(world.size());
-  Spread spread(states, count);
+  Spread spread(states, count, CellDraw::tree);
   for_each_outcome(
       world, trajectory, max_depth, spread, states,
       [&](Explorer& explorer) { return BranchingRandom(explorer, spread.kept(), count); }, see);
@@ -231,7 +232,7 @@ class TurningRandom : public BranchingRandom {
 template <class Random>
 Tally first_slot(const World& world, const Trajectory& trajectory) {
   IntegerStates states(world.size());
-  KeepSpread<IntegerStates, Random> spread(states, 3);
+  KeepSpread<IntegerStates, Random> spread(states, 3, CellDraw::tree);
   Tally law(world);
   for_each_outcome(
       world, trajectory, 3, spread, states,

@@ -290,6 +290,8 @@ struct NoKeeper {
   void begin_half(std::uint64_t) {}
   void leaf(int, double) {}
   void join() {}
+  template <class Selected>
+  void subtree(const Selected&, double, std::uint64_t) {}
   void rescale_half(double) {}
   void commit(Direction, double, double) {}
   void drop_half() {}

@@ -54,6 +54,8 @@ class FeatureSums {
     if (waiting_count_ == waiting_.size()) add_waiting();
   }
   void join() {}
+  template <class Selected>
+  void subtree(const Selected&, double, std::uint64_t) {}
   void rescale_half(double factor) {
     rescale(half_, half_weight_, factor);
     for (std::size_t k = 0; k < waiting_count_; ++k) waiting_[k].weight *= factor;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,8 @@ class KeepNone {
   template <class Handle>
   void leaf(Handle, double) {}
   void join() {}
+  template <class Selected>
+  void subtree(const Selected&, double, std::uint64_t) {}
   void rescale_half(double) {}
   void commit(Direction, double, double) {}
   void drop_half() {}
@@ -40,6 +43,8 @@ class KeepEvery {
   void begin_half(std::uint64_t) { kept_.begin_half(); }
   void leaf(Handle state, double weight) { kept_.append(kept_.half(), state, weight); }
   void join() {}
+  template <class Selected>
+  void subtree(const Selected&, double, std::uint64_t) {}
   void rescale_half(double factor) { kept_.rescale_half(factor); }
   void commit(Direction direction, double tree_factor, double half_factor) {
     kept_.commit(direction, tree_factor, half_factor);
@@ -59,17 +64,25 @@ class KeepEvery {
   Kept<States> kept_;
 };
 
+/// Who draws the state that a cell of `spread` keeps.
+enum class CellDraw {
+  tree,  ///< the selection of the tree: a cell is a subtree, of which it has drawn a state anyway
+  own    ///< the recycler: a path has no selection
+};
+
 /// K equally weighted states, evenly spread along the path (appendix C of the paper, corrected and
-/// carried over to any weights). A half is cut into at most K cells of equally many consecutive
-/// states; a cell keeps one of its states, drawn by weight, with the weight of the whole cell. When
-/// the half joins the tree, systematic sampling in path order reduces both to K. So the expected
-/// number of slots of a state is K times its weight, and never more than 2K states are held.
+/// carried over to any weights). A half is cut into cells of equally many consecutive states; a
+/// cell keeps one of its states, drawn by weight, with the weight of the whole cell. Before the
+/// next half grows, systematic sampling in path order reduces the tree to K. So the expected number
+/// of slots of a state is K times its weight. A path has at most K cells, a half of a tree less
+/// than 2K (its cells are subtrees), so that never more than 3K states are held: 2K if K is a power
+/// of two.
 template <SharedStates States, class Random = Stream>
 class KeepSpread {
  public:
   using Handle = typename States::Handle;
-  KeepSpread(States& states, std::size_t count)
-      : kept_(states), count_(count), stream_(Address{}, Purpose::recycling) {}
+  KeepSpread(States& states, std::size_t count, CellDraw draw)
+      : kept_(states), count_(count), draw_(draw), stream_(Address{}, Purpose::recycling) {}
 
   void begin(const Random& stream) {
     kept_.clear();
@@ -78,11 +91,54 @@ class KeepSpread {
   }
   void start(Handle state, double weight) { kept_.start(state, weight); }
   void begin_half(std::uint64_t leaves) {
+    if (kept_.tree().size() > count_) {
+      sample_systematically(kept_.tree(), count_, stream_.uniform(),
+                            [&](const auto& entry) { kept_.states().release(entry.state); });
+    }
     kept_.begin_half();
-    cell_size_ = (leaves + count_ - 1) / count_;
+    cell_size_ = draw_ == CellDraw::tree
+                     ? std::bit_floor(std::max<std::uint64_t>(1, leaves / count_))
+                     : (leaves + count_ - 1) / count_;
     end_cell();
   }
   void leaf(Handle state, double weight) {
+    if (draw_ == CellDraw::tree) {
+      if (cell_size_ == 1) kept_.append(kept_.half(), state, weight);
+    } else {
+      draw(state, weight);
+    }
+  }
+  void join() {}
+  template <class Selected>
+  void subtree(const Selected& selected, double weight, std::uint64_t leaves) {
+    if (leaves == cell_size_ && weight > 0) kept_.append(kept_.half(), selected, weight);
+  }
+  void rescale_half(double factor) { kept_.rescale_half(factor); }
+  void commit(Direction direction, double tree_factor, double half_factor) {
+    kept_.commit(direction, tree_factor, half_factor);
+  }
+  void drop_half() { kept_.drop_half(); }
+
+  /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
+  const std::vector<Entry<Handle>>& finish() {
+    const auto& entries = kept_.tree();
+    slots_.resize(count_);
+    std::size_t slot = 0;
+    lay_points(entries, count_, stream_.uniform(), [&](std::size_t i, double points) {
+      for (; points > 0; --points) {
+        slots_[slot++] = {entries[i].state, 1.0 / static_cast<double>(count_)};
+      }
+    });
+    stream_.shuffle(std::span(slots_));
+    return slots_;
+  }
+  void clear() { kept_.clear(); }
+
+  /// What it holds while the trajectory grows.
+  const Kept<States>& kept() const { return kept_; }
+
+ private:
+  void draw(Handle state, double weight) {
     if (weight > 0) {
       if (cell_begun_) {
         // No branch: which state a cell keeps cannot be predicted.
@@ -100,45 +156,14 @@ class KeepSpread {
     }
     if (++cell_leaves_ == cell_size_) end_cell();
   }
-  void join() {}
-  void rescale_half(double factor) { kept_.rescale_half(factor); }
-  void commit(Direction direction, double tree_factor, double half_factor) {
-    kept_.commit(direction, tree_factor, half_factor);
-    if (kept_.tree().size() > count_) sample();
-  }
-  void drop_half() { kept_.drop_half(); }
-
-  /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
-  const std::vector<Entry<Handle>>& finish() {
-    sample();
-    const auto& entries = kept_.tree();
-    double total = 0;
-    for (const auto& entry : entries) total += entry.weight;
-    const double slots_per_weight = static_cast<double>(count_) / total;
-    for (const auto& entry : entries) {
-      const auto copies = static_cast<std::size_t>(std::lround(entry.weight * slots_per_weight));
-      slots_.insert(slots_.end(), copies, {entry.state, 1.0 / static_cast<double>(count_)});
-    }
-    stream_.shuffle(std::span(slots_));
-    return slots_;
-  }
-  void clear() { kept_.clear(); }
-
-  /// What it holds while the trajectory grows.
-  const Kept<States>& kept() const { return kept_; }
-
- private:
   void end_cell() {
     cell_leaves_ = 0;
     cell_begun_ = false;
   }
-  void sample() {
-    sample_systematically(kept_.tree(), count_, stream_.uniform(),
-                          [&](const auto& entry) { kept_.states().release(entry.state); });
-  }
 
   Kept<States> kept_;
   std::size_t count_;
+  CellDraw draw_;
   Random stream_;
   std::uint64_t cell_size_ = 1;
   std::uint64_t cell_leaves_ = 0;  ///< of the last cell, so far
@@ -202,6 +227,8 @@ class KeepSimple {
     merge(kept_.half(), left.begin, right.begin, left.weight, right.weight);
     left.weight += right.weight;
   }
+  template <class Selected>
+  void subtree(const Selected&, double, std::uint64_t) {}
   void rescale_half(double factor) {
     for (Subtree& subtree : subtrees_) subtree.weight *= factor;
   }

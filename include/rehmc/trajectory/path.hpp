@@ -42,7 +42,7 @@ struct PathOutcome {
 /// 1 - a_k (Algorithm 1 and Theorem 1 of the paper, Rao-Blackwellized). Steps that a divergence cut
 /// off count as rejections: to leave them out would bias the draws. Calls
 /// `each_step(k, state, acceptance)` for k = 1 ... steps, the missing ones with acceptance 0.
-template <ForwardWalk W, Keeper<typename W::State> K, class EachStep>
+template <ForwardWalk W, PathKeeper<typename W::State> K, class EachStep>
 PathOutcome walk_path(W& walk, const Path<typename W::State>& path, K& keeper,
                       EachStep&& each_step) {
   PathOutcome outcome;

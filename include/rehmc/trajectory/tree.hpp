@@ -58,7 +58,7 @@ concept Selection = requires(S& selection, State state, typename S::Selected& se
 /// the walk, at most as many as `begin_half` announces; `join` merges the two last subtrees; only
 /// whole halves are ever dropped.
 template <class K, class State>
-concept Keeper = requires(K& keeper, State state, Direction direction) {
+concept PathKeeper = requires(K& keeper, State state, Direction direction) {
   keeper.start(state, 1.0);
   keeper.begin_half(std::uint64_t{1});
   keeper.leaf(state, 1.0);
@@ -66,6 +66,12 @@ concept Keeper = requires(K& keeper, State state, Direction direction) {
   keeper.rescale_half(0.5);
   keeper.commit(direction, 1.0, 1.0);
   keeper.drop_half();
+};
+
+/// A keeper of a tree also hears, after a join, which of so many leaves is selected (by weight).
+template <class K, class State, class Selected>
+concept Keeper = PathKeeper<K, State> && requires(K& keeper, const Selected& selected) {
+  keeper.subtree(selected, 1.0, std::uint64_t{2});
 };
 
 /// Several keepers as one.
@@ -87,6 +93,10 @@ class KeepAll {
   }
   void join() {
     each([](auto& keeper) { keeper.join(); });
+  }
+  template <class Selected>
+  void subtree(const Selected& selected, double weight, std::uint64_t leaves) {
+    each([&](auto& keeper) { keeper.subtree(selected, weight, leaves); });
   }
   void rescale_half(double factor) {
     each([&](auto& keeper) { keeper.rescale_half(factor); });
@@ -125,7 +135,7 @@ struct TreeOutcome {
 /// Algorithm 3 of Hoffman & Gelman (2014) with weights in place of counts: the slice sampler has
 /// weights 0 and 1, the multinomial one exp(H0 - H) (Betancourt 2017, appendix A.3). Within a half
 /// the selected state follows the weights; between halves it is biased towards the new one.
-template <Walk W, Selection<typename W::State> S, Keeper<typename W::State> K>
+template <Walk W, Selection<typename W::State> S, Keeper<typename W::State, typename S::Selected> K>
 class Tree {
  public:
   using State = typename W::State;
@@ -186,20 +196,21 @@ class Tree {
       stack_.push_back({walk_.run_of_last_step(), selection_.leaf(leaf.state), weight});
       keeper_.leaf(leaf.state, weight);
       // After leaf n as many complete subtrees end as n has trailing zero bits.
-      for (std::uint64_t m = n; (m & 1U) == 0; m >>= 1U) {
-        if (join_last_two()) return Ending::turned_inside;
+      for (std::uint64_t size = 2; (n & (size - 1)) == 0; size *= 2) {
+        if (join_last_two(size)) return Ending::turned_inside;
       }
     }
     return Ending::completed;
   }
 
-  bool join_last_two() {
+  bool join_last_two(std::uint64_t size) {
     Branch& earlier = stack_[stack_.size() - 2];
     Branch& later = stack_.back();
     const double total = earlier.weight + later.weight;
     selection_.choose(earlier.selected, later.selected, total > 0 ? later.weight / total : 0.0);
     earlier.weight = total;
     keeper_.join();
+    keeper_.subtree(earlier.selected, total, size);
     const bool turned = walk_.join(earlier.run, later.run);
     stack_.pop_back();
     return turned;
