@@ -21,9 +21,9 @@ std::unique_ptr<const Features> make_features(MetricKind kind, std::span<const d
 MetricEstimate::MetricEstimate(MetricKind kind, MetricSource source, std::span<const double> centre)
     : kind_(kind),
       source_(source),
+      centre_(centre.begin(), centre.end()),
       features_(make_features(kind, centre)),
-      sums_(features_->size(), 0.0),
-      dimension_(centre.size()) {
+      sums_(features_->size(), 0.0) {
   if (kind != MetricKind::diagonal && kind != MetricKind::dense) {
     throw ConfigError("metric: warmup estimates a diagonal or a dense metric");
   }
@@ -44,7 +44,7 @@ void MetricEstimate::add(const Transition& transition) {
 
 std::shared_ptr<const Metric> MetricEstimate::metric() const {
   if (count_ < 2) return nullptr;
-  const std::size_t d = dimension_;
+  const std::size_t d = centre_.size();
   const double n = static_cast<double>(count_);
   // Every draw has weight 1, however many states it stands for; n - 1 as for a sample variance.
   const auto covariance = [&](double sum_i, double sum_j, double sum_ij) {

@@ -30,6 +30,28 @@ Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
   if (settings_.iterations > 0) search_step_size();
 }
 
+Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
+               const Address& address, ArchiveReader& stored)
+    : kernel_(std::move(kernel)),
+      settings_((settings.check(), settings)),
+      address_(address),
+      schedule_(settings.iterations, settings.windows),
+      averaging_(settings.adapt_step_size) {
+  stored(*kernel_, iteration_, window_ended_, schedule_, averaging_, tuning_);
+  if (!stored.get<bool>()) return;
+  estimate_.emplace(settings_.metric, settings_.metric_from, stored.get<std::vector<double>>());
+  stored(*estimate_);
+  kernel_->use_features(estimate_->features());
+}
+
+void Warmup::archive(ArchiveWriter& archive) const {
+  archive(*kernel_, iteration_, window_ended_, schedule_, averaging_, tuning_,
+          estimate_.has_value());
+  if (!estimate_) return;
+  const auto centre = estimate_->centre();
+  archive(std::vector<double>(centre.begin(), centre.end()), *estimate_);
+}
+
 Address Warmup::address() const {
   return {address_.seed, address_.chain, static_cast<std::uint64_t>(iteration_)};
 }

@@ -78,6 +78,7 @@ class UnitMetric final : public ElementwiseMetric<UnitMetric> {
   std::vector<double> inverse_diagonal() const override {
     return std::vector<double>(dimension(), 1.0);
   }
+  std::vector<double> numbers() const override { return {}; }
   lanes::UnitVelocity velocity() const { return {}; }
 };
 
@@ -108,6 +109,7 @@ class DiagonalMetric final : public ElementwiseMetric<DiagonalMetric> {
     const double* inverse = vectors_.data(block_);
     return {inverse, inverse + dimension()};
   }
+  std::vector<double> numbers() const override { return inverse_diagonal(); }
   lanes::DiagonalVelocity velocity() const { return {vectors_.data(block_)}; }
 
  private:

@@ -133,6 +133,9 @@ class DenseMetric final : public MatrixMetric {
   std::vector<double> inverse_diagonal() const override {
     return {inverse_mass_.diagonal().begin(), inverse_mass_.diagonal().end()};
   }
+  std::vector<double> numbers() const override {
+    return {inverse_mass_.data(), inverse_mass_.data() + inverse_mass_.size()};
+  }
 
  private:
   void multiply(const double* x, double* result) const override {
@@ -154,18 +157,14 @@ class LowRankMetric final : public MatrixMetric {
   explicit LowRankMetric(DiagonalPlusLowRank inverse_mass)
       : MatrixMetric(inverse_mass.dimension()), inverse_mass_(std::move(inverse_mass)) {}
   MetricKind kind() const override { return MetricKind::low_rank; }
-  std::vector<double> inverse_diagonal() const override {
-    const std::size_t d = dimension();
-    std::vector<double> diagonal(d);
-    for (std::size_t i = 0; i < d; ++i) {
-      double entry = 1;
-      for (std::size_t k = 0; k < inverse_mass_.rank(); ++k) {
-        const double u = inverse_mass_.directions()[k * d + i];
-        entry += u * u * (inverse_mass_.stretch()[k] - 1);
-      }
-      diagonal[i] = entry * inverse_mass_.scale()[i] * inverse_mass_.scale()[i];
+  std::vector<double> inverse_diagonal() const override { return inverse_mass_.diagonal(); }
+  std::vector<double> numbers() const override {
+    std::vector<double> all;
+    for (const auto part :
+         {inverse_mass_.scale(), inverse_mass_.directions(), inverse_mass_.stretch()}) {
+      all.insert(all.end(), part.begin(), part.end());
     }
-    return diagonal;
+    return all;
   }
 
  private:
@@ -193,6 +192,36 @@ std::shared_ptr<const Metric> make_dense_metric(std::size_t dimension,
 
 std::shared_ptr<const Metric> make_low_rank_metric(DiagonalPlusLowRank inverse_mass) {
   return std::make_shared<LowRankMetric>(std::move(inverse_mass));
+}
+
+std::shared_ptr<const Metric> make_metric(MetricKind kind, std::size_t dimension,
+                                          std::span<const double> numbers) {
+  const auto expect = [&](std::size_t count) {
+    if (numbers.size() == count) return;
+    throw ConfigError(fmt::format("{} metric: found {} numbers, expected {}", describe(kind),
+                                  numbers.size(), count));
+  };
+  switch (kind) {
+    case MetricKind::unit:
+      expect(0);
+      return make_unit_metric(dimension);
+    case MetricKind::diagonal:
+      expect(dimension);
+      return make_diagonal_metric(numbers);
+    case MetricKind::dense:
+      return make_dense_metric(dimension, numbers);
+    case MetricKind::low_rank:
+      break;
+  }
+  const std::size_t rank =
+      numbers.size() < dimension ? 0 : (numbers.size() - dimension) / (dimension + 1);
+  expect(dimension + rank * (dimension + 1));
+  const auto part = [&](std::size_t begin, std::size_t size) {
+    const auto of = numbers.subspan(begin, size);
+    return std::vector<double>(of.begin(), of.end());
+  };
+  return make_low_rank_metric({part(0, dimension), part(dimension, rank * dimension),
+                               part(dimension + rank * dimension, rank)});
 }
 
 std::string_view describe(MetricKind kind) noexcept {

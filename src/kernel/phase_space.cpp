@@ -153,6 +153,28 @@ void HamiltonianKernel::set_position(std::span<const double> position) {
   has_position_ = true;
 }
 
+void HamiltonianKernel::archive(ArchiveWriter& archive) const {
+  require_position();
+  const StateView view = state();
+  archive(std::vector<double>(view.position.begin(), view.position.end()),
+          std::vector<double>(view.gradient.begin(), view.gradient.end()), view.log_density,
+          space_.guard);
+}
+
+void HamiltonianKernel::archive(ArchiveReader& archive) {
+  release_last_transition();
+  const auto position = archive.get<std::vector<double>>();
+  const auto gradient = archive.get<std::vector<double>>();
+  if (position.size() != space_.dimension() || gradient.size() != space_.dimension()) {
+    throw DataError(fmt::format("stored state: has {} coordinates, the model has {}",
+                                position.size(), space_.dimension()));
+  }
+  std::copy(position.begin(), position.end(), space_.states.position(current_));
+  std::copy(gradient.begin(), gradient.end(), space_.states.gradient(current_));
+  archive(space_.states.log_density(current_), space_.guard);
+  has_position_ = true;
+}
+
 void HamiltonianKernel::require_position() const {
   if (!has_position_) throw ConfigError("kernel: it has no position yet; call set_position first");
 }

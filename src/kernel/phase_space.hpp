@@ -91,6 +91,8 @@ class HamiltonianKernel : public Kernel {
 
   void set_position(std::span<const double> position) override;
   StateView state() const override { return space_.states.view(current_); }
+  void archive(ArchiveWriter& archive) const override;
+  void archive(ArchiveReader& archive) override;
   void use_features(const Features* features) override { sums_.use(features); }
   double one_step_energy_error(const Tuning& tuning, Stream& stream) override;
   const Guard& guard() const override { return space_.guard; }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/run/chain.hpp"
 
 namespace rehmc {
 
@@ -21,44 +22,14 @@ std::uint64_t fresh_seed() {
   return (static_cast<std::uint64_t>(device()) << 32U) | device();
 }
 
-std::vector<double> starting_position(const Density& density, const SampleSettings& settings,
-                                      const Address& address) {
-  Guard guard(density);
-  if (settings.start.empty()) return random_initial_point(guard, settings.initial, address);
-  const std::size_t given = settings.start.size() == 1 ? 0 : address.chain;
-  return given_initial_point(guard, settings.start[given]);
-}
-
-ChainResult run_chain(const Density& density, const SampleSettings& settings, Address address) {
-  auto kernel = make_kernel(density, settings.kernel);
-  kernel->set_position(starting_position(density, settings, address));
-
-  Warmup warmup(std::move(kernel), settings.warmup, address);
-  std::uint64_t divergences = 0;
-  while (!warmup.done()) {
-    if (warmup.step().ending == Ending::diverged) ++divergences;
-  }
-  FrozenKernel frozen = std::move(warmup).finish();
-  const std::uint64_t gradients_warmup = frozen.guard().evaluations();
-
-  const auto centre = frozen.state().position;
-  const MomentFeatures moments({centre.begin(), centre.end()});
-  frozen.use_features(&moments);
-  ChainRecord record({centre.begin(), centre.end()}, static_cast<std::size_t>(settings.draws));
-  for (int i = 0; i < settings.draws; ++i) {
-    address.iteration = static_cast<std::uint64_t>(settings.warmup.iterations) + i;
-    record.add(frozen.transition(address));
-  }
-
-  ChainResult result{.record = std::move(record), .tuning = frozen.tuning()};
-  result.gradients_warmup = gradients_warmup;
-  result.gradients_sampling = frozen.guard().evaluations() - gradients_warmup;
-  result.divergences_warmup = divergences;
-  for (std::size_t f = 0; f < fault_count; ++f) {
-    result.faults[f] = frozen.guard().faults(static_cast<Fault>(f));
-  }
-  result.first_message = frozen.guard().first_message();
-  return result;
+ChainResult run_chain(const Density& density, const SampleSettings& settings,
+                      const Address& address) {
+  Chain chain(density, settings, address);
+  while (!chain.warm()) chain.step();
+  chain.begin_sampling();
+  ChainRecord record(chain.centre(), static_cast<std::size_t>(settings.draws));
+  for (int i = 0; i < settings.draws; ++i) record.add(chain.step());
+  return chain_result(chain, std::move(record));
 }
 
 std::size_t thread_count(const SampleSettings& settings) {
@@ -68,6 +39,19 @@ std::size_t thread_count(const SampleSettings& settings) {
 }
 
 }  // namespace
+
+ChainResult chain_result(const Chain& chain, ChainRecord record) {
+  ChainResult result{.record = std::move(record), .tuning = chain.tuning()};
+  const std::uint64_t gradients = chain.guard().evaluations();
+  result.gradients_warmup = chain.warming_up() ? gradients : chain.gradients_warmup();
+  result.gradients_sampling = gradients - result.gradients_warmup;
+  result.divergences_warmup = chain.divergences_warmup();
+  for (std::size_t f = 0; f < fault_count; ++f) {
+    result.faults[f] = chain.guard().faults(static_cast<Fault>(f));
+  }
+  result.first_message = chain.guard().first_message();
+  return result;
+}
 
 void SampleSettings::check() const {
   check_settings(*this);

@@ -31,7 +31,7 @@ TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
                                              testing::kernel_settings(kind, recycling));
       const MomentFeatures moments(Numbers{0.1, 0.2, 0.3});
       kernel->use_features(&moments);
-      ChainRecord record({0.1, 0.2, 0.3}, 10);  // fewer than come
+      ChainRecord record(std::vector<double>{0.1, 0.2, 0.3}, 10);  // fewer than come
       EXPECT_EQ(record.dimension(), dimension);
       EXPECT_EQ(record.size(), 0U);
       EXPECT_EQ(record.kept_begin(0), 0U);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,13 +35,20 @@ class MetricEstimate {
   /// The metric, or nullptr after fewer than two draws or where the moments are not finite.
   std::shared_ptr<const Metric> metric() const;
 
+  /// The sums so far; the centre is the constructor's.
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(sums_, count_);
+  }
+  std::span<const double> centre() const { return centre_; }
+
  private:
   MetricKind kind_;
   MetricSource source_;
+  std::vector<double> centre_;
   std::unique_ptr<const Features> features_;
   std::vector<double> sums_;
-  std::size_t dimension_;
-  std::size_t count_ = 0;
+  std::uint64_t count_ = 0;
 };
 
 }  // namespace rehmc

@@ -42,6 +42,11 @@ class DualAveraging {
   /// The averaged step size: what to sample with.
   double averaged() const;
 
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(pull_, error_mean_, log_average_, iterations_);
+  }
+
  private:
   StepSizeSettings settings_;
   double pull_ = 0;         ///< [mu]

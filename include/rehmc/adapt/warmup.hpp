@@ -42,6 +42,11 @@ class Warmup {
   /// The kernel must have a position. The address gives seed and chain; iterations count from 0.
   Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings, const Address& address);
 
+  /// A warmup that goes on where a stored one was.
+  Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings, const Address& address,
+         ArchiveReader& stored);
+  void archive(ArchiveWriter& archive) const;
+
   bool done() const { return iteration_ == settings_.iterations; }
   int iteration() const { return iteration_; }
   /// One transition, and what can be learned from it.

@@ -41,6 +41,11 @@ class WindowSchedule {
   /// Goes on to the next window, after the iteration that ended the last one.
   void advance();
 
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(begin_, end_, length_);
+  }
+
  private:
   int windows_begin_;
   int windows_end_;

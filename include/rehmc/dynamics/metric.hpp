@@ -85,7 +85,14 @@ class Metric {
 
   /// Diagonal of M^{-1}; what a summary of the adaptation shows.
   virtual std::vector<double> inverse_diagonal() const = 0;
+  /// All that make_metric needs to make it again, to the bit. Unit: nothing; diagonal: the diagonal
+  /// of M^{-1}; dense: M^{-1} row by row; low rank: scale, directions, stretch.
+  virtual std::vector<double> numbers() const = 0;
 };
+
+/// The metric that has these numbers. ConfigError where they do not fit.
+std::shared_ptr<const Metric> make_metric(MetricKind kind, std::size_t dimension,
+                                          std::span<const double> numbers);
 
 /// M = I.
 std::shared_ptr<const Metric> make_unit_metric(std::size_t dimension);

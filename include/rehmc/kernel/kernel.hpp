@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/archive.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 #include "rehmc/core/state.hpp"
@@ -92,6 +93,9 @@ struct KernelSettings {
 struct Tuning {
   double step_size = 1;
   std::shared_ptr<const Metric> metric;
+
+  void archive(ArchiveWriter& archive) const;
+  void archive(ArchiveReader& archive);
 };
 
 /// A step that diverged: where it began, with what momentum, where it led, and why. A step of the
@@ -133,6 +137,11 @@ class Kernel {
   virtual void set_position(std::span<const double> position) = 0;
   virtual StateView state() const = 0;
 
+  /// Stores the chain's state with its log density and gradient, and the guard's counts; what is
+  /// restored goes on to the bit as if nothing had happened. DataError if the dimension differs.
+  virtual void archive(ArchiveWriter& archive) const = 0;
+  virtual void archive(ArchiveReader& archive) = 0;
+
   /// From now on, sums these features over all states of every trajectory; nullptr for none.
   virtual void use_features(const Features* features) = 0;
 
@@ -160,6 +169,7 @@ class FrozenKernel {
   StateView state() const { return kernel_->state(); }
   const Tuning& tuning() const { return tuning_; }
   const Guard& guard() const { return kernel_->guard(); }
+  const Kernel& kernel() const { return *kernel_; }
 
  private:
   std::unique_ptr<Kernel> kernel_;

@@ -65,6 +65,12 @@ class Guard {
   /// What the model said when it first threw; empty if it never did.
   const std::string& first_message() const noexcept { return first_message_; }
 
+  /// Stores and restores the counts.
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(evaluations_, faults_, first_message_);
+  }
+
  private:
   void keep_message(std::string_view message);
 

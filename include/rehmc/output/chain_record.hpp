@@ -6,26 +6,45 @@
 #include <span>
 #include <vector>
 
+#include "rehmc/core/archive.hpp"
 #include "rehmc/kernel/kernel.hpp"
 
 namespace rehmc {
 
 /// A divergence that outlives its transition.
 struct StoredDivergence {
-  std::size_t draw;
+  std::size_t draw = 0;
   std::vector<double> start;
   std::vector<double> momentum;
   std::vector<double> end;
-  Fault fault;
+  Fault fault = Fault::none;
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(start, momentum, end, fault);
+  }
 };
 
-/// One chain's draws with their statistics and what was recycled. Matrices are stored draw by draw.
+/// One chain's draws with their statistics and what was recycled. Matrices are stored draw by draw,
+/// with one column for every coordinate that is recorded.
 struct ChainRecord {
-  /// `centre`: the point that moments over all states are taken about.
-  ChainRecord(std::vector<double> centre_of_moments, std::size_t expected_draws);
+  ChainRecord() = default;
+  /// `centre`: the point that moments over all states are taken about. `recorded`: the coordinates
+  /// to record, in rising order; none for all.
+  ChainRecord(std::span<const double> centre_of_moments, std::size_t expected_draws,
+              std::vector<std::size_t> recorded = {});
 
+  /// Copies the draw and the statistics of a transition: what there is in warmup.
+  void add_draw(const Transition& transition);
   /// Copies all of a transition whose features were MomentFeatures about the centre.
   void add(const Transition& transition);
+
+  /// Stores draw i, with all that belongs to it.
+  void archive_draw(ArchiveWriter& archive, std::size_t i) const;
+  /// Appends a stored draw; its dimension must be that of the record.
+  void add_archived(ArchiveReader& archive);
+  /// Forgets all draws from this one on.
+  void truncate(std::size_t draws_left);
 
   std::size_t dimension() const { return centre.size(); }
   std::size_t size() const { return log_density.size(); }
@@ -35,6 +54,7 @@ struct ChainRecord {
   /// Where the kept states of draw i begin; kept_begin(size()) is where all end.
   std::size_t kept_begin(std::size_t i) const { return i == 0 ? 0 : kept_end[i - 1]; }
 
+  std::vector<std::size_t> columns;  ///< the coordinate that each column holds
   std::vector<double> centre;
   std::vector<double> draws;  ///< positions of the chain
   std::vector<double> log_density;

@@ -1,10 +1,8 @@
 // Samples many chains in threads and keeps everything in memory.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -13,7 +11,7 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/initial_point.hpp"
 #include "rehmc/model/log_density.hpp"
-#include "rehmc/output/chain_record.hpp"
+#include "rehmc/output/sample_result.hpp"
 
 namespace rehmc {
 
@@ -40,23 +38,9 @@ struct SampleSettings {
   void check() const;
 };
 
-/// One chain, after sampling.
-struct ChainResult {
-  ChainRecord record;
-  Tuning tuning;
-  std::uint64_t gradients_warmup = 0;
-  std::uint64_t gradients_sampling = 0;
-  std::uint64_t divergences_warmup = 0;
-  std::array<std::uint64_t, fault_count> faults{};  ///< of the model, by cause, over the whole run
-  std::string first_message{};                      ///< what the model said when it first threw
-};
-
-struct SampleResult {
-  std::vector<std::string> names;
-  std::uint64_t seed = 0;
-  KernelSettings kernel;
-  std::vector<ChainResult> chains;
-};
+class Chain;
+/// What a chain tells of itself, with a record of its draws.
+ChainResult chain_result(const Chain& chain, ChainRecord record);
 
 /// Runs all chains. The draws depend on the seed and the settings, never on the number of threads.
 /// Throws what the first failing chain threw.

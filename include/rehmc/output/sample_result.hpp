@@ -1,0 +1,35 @@
+// What a run yields: the records of all chains, their tuning, and what they cost.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rehmc/kernel/kernel.hpp"
+#include "rehmc/output/chain_record.hpp"
+
+namespace rehmc {
+
+/// One chain, after sampling.
+struct ChainResult {
+  ChainRecord record;
+  ChainRecord warmup{};  ///< draws and statistics of warmup; empty unless it was recorded
+  Tuning tuning;
+  std::uint64_t gradients_warmup = 0;
+  std::uint64_t gradients_sampling = 0;
+  std::uint64_t divergences_warmup = 0;
+  double seconds_warmup = 0;
+  double seconds_sampling = 0;
+  std::array<std::uint64_t, fault_count> faults{};  ///< of the model, by cause, over the whole run
+  std::string first_message{};                      ///< what the model said when it first threw
+};
+
+struct SampleResult {
+  std::vector<std::string> names;  ///< of the columns of the records
+  std::uint64_t seed = 0;
+  KernelSettings kernel;
+  std::vector<ChainResult> chains;
+};
+
+}  // namespace rehmc

@@ -1,0 +1,62 @@
+// One chain, one iteration at a time: warmup, then sampling; can be stored between any two.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "rehmc/adapt/warmup.hpp"
+#include "rehmc/core/archive.hpp"
+#include "rehmc/kernel/kernel.hpp"
+#include "rehmc/model/log_density.hpp"
+#include "rehmc/recycle/features.hpp"
+#include "rehmc/run/sample.hpp"
+
+namespace rehmc {
+
+class Chain {
+ public:
+  /// Finds a starting position; the address gives seed and chain.
+  Chain(const Density& density, const SampleSettings& settings, const Address& address);
+  /// A chain that goes on, to the bit, where a stored one was.
+  Chain(const Density& density, const SampleSettings& settings, const Address& address,
+        ArchiveReader& stored);
+  // The kernel points at the moments.
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+  void archive(ArchiveWriter& archive) const;
+
+  /// Iterations done, those of warmup included.
+  std::uint64_t iteration() const { return iteration_; }
+  /// Whether the tuning may still change.
+  bool warming_up() const { return std::holds_alternative<Warmup>(phase_); }
+  /// Whether all of warmup is done: time to begin sampling.
+  bool warm() const { return warming_up() && std::get<Warmup>(phase_).done(); }
+  /// Freezes the tuning; from now on transitions carry the moments of all states about centre().
+  void begin_sampling();
+
+  /// One iteration. A chain that is warm must have begun sampling.
+  const Transition& step();
+
+  const Tuning& tuning() const;
+  const Guard& guard() const { return kernel().guard(); }
+  StateView state() const { return kernel().state(); }
+  /// Where moments are taken about, once sampling has begun.
+  std::span<const double> centre() const { return moments_->centre(); }
+  std::uint64_t gradients_warmup() const { return gradients_warmup_; }
+  std::uint64_t divergences_warmup() const { return divergences_warmup_; }
+
+ private:
+  const Kernel& kernel() const;
+
+  Address address_;
+  std::uint64_t iteration_ = 0;
+  std::uint64_t gradients_warmup_ = 0;
+  std::uint64_t divergences_warmup_ = 0;
+  std::optional<MomentFeatures> moments_;
+  std::variant<Warmup, FrozenKernel> phase_;
+};
+
+}  // namespace rehmc

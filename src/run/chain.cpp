@@ -1,0 +1,89 @@
+// A chain is its warmup or its frozen kernel, and a few counts.
+#include "rehmc/run/chain.hpp"
+
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+Warmup start(const Density& density, const SampleSettings& settings, const Address& address) {
+  Guard guard(density);
+  std::vector<double> position;
+  if (settings.start.empty()) {
+    position = random_initial_point(guard, settings.initial, address);
+  } else {
+    const std::size_t given = settings.start.size() == 1 ? 0 : address.chain;
+    position = given_initial_point(guard, settings.start[given]);
+  }
+  auto kernel = make_kernel(density, settings.kernel);
+  kernel->set_position(position);
+  return {std::move(kernel), settings.warmup, address};
+}
+
+std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleSettings& settings,
+                                           const Address& address, ArchiveReader& stored) {
+  const bool warming_up = stored.get<bool>();
+  auto kernel = make_kernel(density, settings.kernel);
+  if (warming_up) return Warmup(std::move(kernel), settings.warmup, address, stored);
+  Tuning tuning;
+  stored(*kernel, tuning);
+  return FrozenKernel(std::move(kernel), std::move(tuning));
+}
+
+}  // namespace
+
+Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address)
+    : address_(address), phase_(start(density, settings, address)) {}
+
+Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
+             ArchiveReader& stored)
+    : address_(address), phase_(restore(density, settings, address, stored)) {
+  stored(iteration_, gradients_warmup_, divergences_warmup_);
+  if (warming_up()) return;
+  moments_.emplace(stored.get<std::vector<double>>());
+  std::get<FrozenKernel>(phase_).use_features(&*moments_);
+}
+
+void Chain::archive(ArchiveWriter& archive) const {
+  archive(warming_up());
+  if (warming_up()) {
+    archive(std::get<Warmup>(phase_));
+  } else {
+    const auto& frozen = std::get<FrozenKernel>(phase_);
+    archive(frozen.kernel(), frozen.tuning());
+  }
+  archive(iteration_, gradients_warmup_, divergences_warmup_);
+  if (!warming_up()) archive(std::vector<double>(centre().begin(), centre().end()));
+}
+
+void Chain::begin_sampling() {
+  FrozenKernel frozen = std::move(std::get<Warmup>(phase_)).finish();
+  gradients_warmup_ = frozen.guard().evaluations();
+  const auto position = frozen.state().position;
+  moments_.emplace(std::vector<double>(position.begin(), position.end()));
+  frozen.use_features(&*moments_);
+  phase_.emplace<FrozenKernel>(std::move(frozen));
+}
+
+const Transition& Chain::step() {
+  address_.iteration = iteration_++;
+  if (auto* frozen = std::get_if<FrozenKernel>(&phase_)) return frozen->transition(address_);
+  const Transition& transition = std::get<Warmup>(phase_).step();
+  if (transition.ending == Ending::diverged) ++divergences_warmup_;
+  return transition;
+}
+
+const Tuning& Chain::tuning() const {
+  if (warming_up()) return std::get<Warmup>(phase_).tuning();
+  return std::get<FrozenKernel>(phase_).tuning();
+}
+
+const Kernel& Chain::kernel() const {
+  if (warming_up()) return std::get<Warmup>(phase_).kernel();
+  return std::get<FrozenKernel>(phase_).kernel();
+}
+
+}  // namespace rehmc
