@@ -1,0 +1,14 @@
+// The data of the report's page, as JSON that may stand inside of a script element.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rehmc/run/report.hpp"
+
+namespace rehmc {
+
+std::string report_data(const SampleResult& result, const std::vector<ParameterSummary>& summary,
+                        const Diagnostics& diagnostics, const ReportInfo& info);
+
+}  // namespace rehmc

@@ -1,0 +1,132 @@
+// Writes the pages that the browser test opens: healthy, divergent, wide, and degenerate runs.
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "models/banana.hpp"
+#include "models/eight_schools.hpp"
+#include "models/funnel.hpp"
+#include "models/standard_normal.hpp"
+#include "rehmc/run/report.hpp"
+#include "rehmc/run/sample.hpp"
+
+namespace {
+
+using namespace rehmc;
+
+/// A leapfrog path from a position, forwards and backwards, as a tree would visit it: its last
+/// quarter is dropped, and every other state of the rest is kept.
+TracedTrajectory trace(Density density, std::vector<double> position, double step, int steps) {
+  const std::size_t d = position.size();
+  std::vector<double> gradient(d);
+  std::vector<double> momentum(d);
+  for (std::size_t i = 0; i < d; ++i) momentum[i] = i % 2 == 0 ? 1.1 : 0.5;
+  TracedTrajectory trajectory;
+  trajectory.start = static_cast<std::size_t>(steps) / 3;
+  density(position, gradient);
+  for (int i = 0; i < steps; ++i) {
+    TracedState& state = trajectory.states.emplace_back();
+    state.x = position[0];
+    state.y = d > 1 ? position[1] : 0;
+    state.dropped = i >= 3 * steps / 4;
+    state.weight = state.dropped ? 0 : 4.0 / (3 * steps);
+    state.slots = state.dropped || i % 3 == 1 ? 0 : 1 + i % 2;
+    state.selected = i == steps / 2;
+    for (std::size_t k = 0; k < d; ++k) momentum[k] += 0.5 * step * gradient[k];
+    for (std::size_t k = 0; k < d; ++k) position[k] += step * momentum[k];
+    density(position, gradient);
+    for (std::size_t k = 0; k < d; ++k) momentum[k] += 0.5 * step * gradient[k];
+  }
+  return trajectory;
+}
+
+ReportInfo info_of(const std::string& title) {
+  ReportInfo info;
+  info.title = title;
+  info.version = "0.1.0";
+  info.date = "2026-01-31 12:00:00 UTC";
+  info.command = "rehmc sample " + title + " --seed 20";
+  info.settings_json =
+      R"({"chains": 4, "warmup": 1000, "draws": 1000, "kernel": "nuts",
+          "recycle": "spread:8", "metric": "diag", "target_accept": 0.8, "max_depth": 10,
+          "initial_radius": 2, "thin": 1, "threads": 0})";
+  return info;
+}
+
+void write(const std::filesystem::path& folder, const SampleResult& result, ReportInfo info,
+           const std::string& file) {
+  const auto summary = summarise(result);
+  std::ofstream(folder / (file + ".html"))
+      << report_page(result, summary, diagnose(result, summary), info);
+}
+
+SampleSettings settings_of(const char* recycling) {
+  SampleSettings settings;
+  settings.seed = 20;
+  settings.kernel.recycling = parse_recycling(recycling);
+  return settings;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fputs("usage: report_pages FOLDER\n", stderr);
+    return 64;
+  }
+  const std::filesystem::path folder = arguments[1];
+
+  ReportInfo info = info_of("eight-schools");
+  info.trajectory = trace(EightSchoolsNonCentred{}, std::vector<double>(10, 0.3), 0.25, 32);
+  SampleSettings settings = settings_of("spread:8");
+  settings.warmup.adapt_step_size.target_acceptance = 0.9;
+  SampleResult result = sample(EightSchoolsNonCentred{}, settings);
+  for (ChainResult& chain : result.chains) {
+    chain.seconds_warmup = 0.031;
+    chain.seconds_sampling = 0.024;
+  }
+  write(folder, result, info, "eight-schools");
+
+  info = info_of("funnel");
+  info.trajectory = trace(Funnel(10), std::vector<double>(10, 0.4), 0.2, 60);
+  write(folder, sample(Funnel(10), settings_of("spread:8")), info, "funnel");
+
+  info = info_of("banana");
+  info.trajectory = trace(Banana{}, {0.4, 0.6}, 0.12, 40);
+  write(folder, sample(Banana{}, settings_of("all")), info, "banana");
+
+  settings = settings_of("none");
+  settings.chains = 1;
+  write(folder, sample(StandardNormal(1), settings), info_of("one chain, one parameter"), "single");
+
+  settings = settings_of("spread:2");
+  settings.draws = 2;
+  result = sample(StandardNormal(3), settings);
+  result.names = {"<b>bold</b>", "</script><script>alert(1)</script>", "a & \"b\" <!-- c"};
+  write(folder, result, info_of("</title><i>short & \"odd\"</i>"), "odd");
+
+  settings = settings_of("spread:4");
+  settings.chains = 15;
+  settings.draws = settings.warmup.iterations = 200;
+  result = sample(StandardNormal(300), settings);
+  // A chain that never moved has no error bars.
+  for (std::size_t i = 0; i < 200; ++i) result.chains[1].record.draws[i * 300 + 4] = 7;
+  write(folder, result, info_of("wide"), "wide");
+
+  // What there is of a run that another program wrote.
+  result = sample(StandardNormal(2), settings_of("none"));
+  for (ChainResult& chain : result.chains) {
+    chain.record.energy.clear();
+    chain.record.mean_offset.clear();
+    chain.record.kept.clear();
+    chain.record.kept_weight.clear();
+    chain.record.kept_end.clear();
+  }
+  write(folder, result, {}, "foreign");
+
+  for (ChainResult& chain : result.chains) chain.record = {};
+  std::ofstream(folder / "empty.html") << report_page(result, {}, {}, info_of("empty"));
+}
