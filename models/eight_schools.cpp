@@ -1,12 +1,16 @@
 // Eight schools, centred and not.
 #include "models/eight_schools.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
 
 namespace rehmc {
 namespace {
 
-constexpr std::size_t schools = EightSchoolsData::schools;
 constexpr double mu_sd = 5;
 constexpr double tau_scale = 5;
 
@@ -31,23 +35,47 @@ Term mu_prior(double mu) {
 }
 
 /// The log likelihood of one school, and its derivative in theta.
-Term likelihood(std::size_t school, double theta) {
-  const double error = EightSchoolsData::standard_errors[school];
-  const double residual = EightSchoolsData::effects[school] - theta;
+Term likelihood(const SchoolsData& data, std::size_t school, double theta) {
+  const double error = data.standard_errors[school];
+  const double residual = data.effects[school] - theta;
   const double slope = residual / (error * error);
   return {-0.5 * residual * slope, slope};
 }
 
-std::vector<std::string> names_with(const std::string& effect) {
+std::vector<std::string> names_with(const std::string& effect, std::size_t schools) {
   std::vector<std::string> names{"mu", "log_tau"};
   for (std::size_t j = 1; j <= schools; ++j) names.push_back(effect + "." + std::to_string(j));
   return names;
 }
 
+std::shared_ptr<const SchoolsData> checked(SchoolsData data) {
+  const std::size_t schools = data.effects.size();
+  if (schools == 0) throw DataError("eight schools: found no schools, give at least one");
+  if (data.standard_errors.size() != schools) {
+    throw DataError(fmt::format("eight schools: found {} effects but {} standard errors", schools,
+                                data.standard_errors.size()));
+  }
+  for (std::size_t j = 0; j < schools; ++j) {
+    const double error = data.standard_errors[j];
+    if (std::isfinite(data.effects[j]) && error > 0 && std::isfinite(error)) continue;
+    throw DataError(fmt::format(
+        "eight schools: school {} has effect {} with standard error {}, must be finite with a "
+        "positive, finite error",
+        j + 1, data.effects[j], error));
+  }
+  return std::make_shared<const SchoolsData>(std::move(data));
+}
+
 }  // namespace
+
+EightSchoolsCentred::EightSchoolsCentred(SchoolsData data) : data_(checked(std::move(data))) {}
+
+EightSchoolsNonCentred::EightSchoolsNonCentred(SchoolsData data)
+    : data_(checked(std::move(data))) {}
 
 double EightSchoolsCentred::operator()(std::span<const double> x,
                                        std::span<double> gradient) const {
+  const std::size_t schools = data_->effects.size();
   const double mu = x[0];
   const double log_tau = x[1];
   const double precision = std::exp(-2 * log_tau);
@@ -59,7 +87,7 @@ double EightSchoolsCentred::operator()(std::span<const double> x,
   for (std::size_t j = 0; j < schools; ++j) {
     const double deviation = x[2 + j] - mu;
     const double pull = precision * deviation;
-    const Term of_data = likelihood(j, x[2 + j]);
+    const Term of_data = likelihood(*data_, j, x[2 + j]);
     value += of_data.value - 0.5 * pull * deviation;
     mu_slope += pull;
     log_tau_slope += pull * deviation;
@@ -70,10 +98,13 @@ double EightSchoolsCentred::operator()(std::span<const double> x,
   return value;
 }
 
-std::vector<std::string> EightSchoolsCentred::names() const { return names_with("theta"); }
+std::vector<std::string> EightSchoolsCentred::names() const {
+  return names_with("theta", data_->effects.size());
+}
 
 double EightSchoolsNonCentred::operator()(std::span<const double> x,
                                           std::span<double> gradient) const {
+  const std::size_t schools = data_->effects.size();
   const double mu = x[0];
   const double tau = std::exp(x[1]);
   const Term of_mu = mu_prior(mu);
@@ -83,7 +114,7 @@ double EightSchoolsNonCentred::operator()(std::span<const double> x,
   double log_tau_slope = of_log_tau.slope;
   for (std::size_t j = 0; j < schools; ++j) {
     const double standardised = x[2 + j];
-    const Term of_data = likelihood(j, mu + tau * standardised);
+    const Term of_data = likelihood(*data_, j, mu + tau * standardised);
     value += of_data.value - 0.5 * standardised * standardised;
     mu_slope += of_data.slope;
     log_tau_slope += of_data.slope * tau * standardised;
@@ -94,6 +125,8 @@ double EightSchoolsNonCentred::operator()(std::span<const double> x,
   return value;
 }
 
-std::vector<std::string> EightSchoolsNonCentred::names() const { return names_with("theta_trans"); }
+std::vector<std::string> EightSchoolsNonCentred::names() const {
+  return names_with("theta_trans", data_->effects.size());
+}
 
 }  // namespace rehmc

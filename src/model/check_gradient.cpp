@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/settings.hpp"
 #include "rehmc/model/guard.hpp"
 
 namespace rehmc {
@@ -92,8 +93,7 @@ double scatter(Function&& f, const Centre& centre, const Derivative& derivative)
 /// Compares what the model says with the derivative of f at 0.
 template <class Function>
 DerivativeCheck check_derivative(double analytic, Function&& f, const Centre& centre,
-                                 double first_step) {
-  constexpr double relative_tolerance = 1e-6;
+                                 double first_step, double relative_tolerance) {
   // Seven errors are hardly ever alike to a fourth of their size, unless they are not noise.
   constexpr double scatter_factor = 4;
   const Derivative derivative = differentiate(f, centre, first_step);
@@ -114,7 +114,9 @@ double first_step(double x) { return std::exp2(std::ilogb(std::max(1.0, std::abs
 
 }  // namespace
 
-std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<const double> x) {
+std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<const double> x,
+                                            double relative_tolerance) {
+  require_setting("relative_tolerance", relative_tolerance, at_least(0));
   Guard guard(density);
   std::vector<double> gradient(guard.dimension());
   const Centre centre = centre_at(guard.evaluate_strictly(x, gradient), x, gradient);
@@ -128,7 +130,8 @@ std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<co
       moved[i] = x[i] + t;
       return guard(moved, unused);
     };
-    table.push_back(check_derivative(gradient[i], along_coordinate, centre, first_step(x[i])));
+    table.push_back(check_derivative(gradient[i], along_coordinate, centre, first_step(x[i]),
+                                     relative_tolerance));
     table.back().name = std::move(names[i]);
     moved[i] = x[i];
   }
@@ -136,7 +139,8 @@ std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<co
 }
 
 DerivativeCheck check_gradient_along(const Density& density, std::span<const double> x,
-                                     std::span<const double> direction) {
+                                     std::span<const double> direction, double relative_tolerance) {
+  require_setting("relative_tolerance", relative_tolerance, at_least(0));
   Guard guard(density);
   if (direction.size() != guard.dimension()) {
     throw ConfigError(
@@ -165,8 +169,8 @@ DerivativeCheck check_gradient_along(const Density& density, std::span<const dou
     for (std::size_t i = 0; i < x.size(); ++i) moved[i] = x[i] + t * direction[i];
     return guard(moved, unused);
   };
-  DerivativeCheck check =
-      check_derivative(analytic, along_direction, centre, first_step(size / largest));
+  DerivativeCheck check = check_derivative(analytic, along_direction, centre,
+                                           first_step(size / largest), relative_tolerance);
   check.name = "direction";
   return check;
 }

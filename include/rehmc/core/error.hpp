@@ -38,6 +38,12 @@ class DataError : public Error {
   explicit DataError(const std::string& message) : Error(ExitCode::data, message) {}
 };
 
+/// A file that is not there or cannot be read.
+class NoInputError : public Error {
+ public:
+  explicit NoInputError(const std::string& message) : Error(ExitCode::no_input, message) {}
+};
+
 /// A log density that cannot be sampled: no finite start, a gradient that was not written, ...
 class ModelError : public Error {
  public:

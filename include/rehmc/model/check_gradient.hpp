@@ -21,15 +21,17 @@ struct DerivativeCheck {
 };
 
 /// Checks every entry of the gradient at x, with four evaluations of the log density for most
-/// entries, more where the first step is too long for it. The tolerance is about 1e-6 of the
-/// derivative, or wider where the differences themselves are less exact than that.
-/// ModelError if the log density cannot be used at x itself.
-std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<const double> x);
+/// entries, more where the first step is too long for it. The tolerance is this share of the
+/// derivative, and what the differences themselves are inexact by.
+/// ModelError if the log density cannot be used at x itself; ConfigError for a negative tolerance.
+std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<const double> x,
+                                            double relative_tolerance = 1e-6);
 
 /// Checks the derivative along a direction, at the cost of one coordinate: for models with too many
 /// coordinates to check one by one. ConfigError for a direction that is zero, not finite, or of the
 /// wrong length.
 DerivativeCheck check_gradient_along(const Density& density, std::span<const double> x,
-                                     std::span<const double> direction);
+                                     std::span<const double> direction,
+                                     double relative_tolerance = 1e-6);
 
 }  // namespace rehmc

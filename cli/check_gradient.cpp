@@ -1,0 +1,184 @@
+// rehmc check-gradient: compares a model's gradient with finite differences at random points.
+#include "rehmc/model/check_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.hpp"
+#include "models/registry.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/core/settings.hpp"
+#include "rehmc/model/guard.hpp"
+#include "rehmc/model/initial_point.hpp"
+
+namespace rehmc::cli {
+namespace {
+
+struct CheckGradientOptions {
+  std::string model;
+  std::string data;
+  std::uint32_t points = 5;
+  std::uint64_t seed = 1;
+  double radius = 2;
+  double tolerance = 1e-6;
+  bool json = false;
+};
+
+/// Coordinates beyond which derivatives are checked along random directions instead: one by one
+/// they would take some d^2 operations.
+constexpr std::size_t most_coordinates = 1000;
+constexpr std::size_t directions = 100;
+/// Rows that the table shows: the worst ones, and what fails.
+constexpr std::size_t ordinary_rows = 5;
+constexpr std::size_t failing_rows = 20;
+
+struct Row {
+  std::uint32_t point = 0;
+  DerivativeCheck check;
+};
+
+std::vector<DerivativeCheck> checks_along_directions(const Density& density,
+                                                     std::span<const double> x, Stream& stream,
+                                                     double tolerance) {
+  std::vector<DerivativeCheck> checks;
+  std::vector<double> direction(x.size());
+  for (std::size_t k = 1; k <= directions; ++k) {
+    stream.fill_normal(direction);
+    checks.push_back(check_gradient_along(density, x, direction, tolerance));
+    checks.back().name = fmt::format("direction {}", k);
+  }
+  return checks;
+}
+
+/// Every derivative of every point; the worst come first.
+std::vector<Row> check_points(const Density& density, const CheckGradientOptions& options) {
+  Guard guard(density);
+  std::vector<Row> rows;
+  for (std::uint32_t point = 1; point <= options.points; ++point) {
+    const Address address{.seed = options.seed, .chain = point};
+    const std::vector<double> x =
+        random_initial_point(guard, {.initial_radius = options.radius}, address);
+    Stream stream(address, Purpose::test);
+    const bool wide = density.dimension() > most_coordinates;
+    for (DerivativeCheck& check :
+         wide ? checks_along_directions(density, x, stream, options.tolerance)
+              : check_gradient(density, x, options.tolerance)) {
+      rows.push_back({point, std::move(check)});
+    }
+  }
+  const auto badness = [](const Row& row) {
+    const double ratio = row.check.error / row.check.tolerance;
+    if (!std::isnan(ratio)) return ratio;
+    return row.check.ok ? 0.0 : std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row& a, const Row& b) { return badness(a) > badness(b); });
+  return rows;
+}
+
+nlohmann::ordered_json as_json(const Row& row) {
+  return {{"point", row.point},
+          {"name", row.check.name},
+          {"analytic", row.check.analytic},
+          {"numeric", row.check.numeric},
+          {"error", row.check.error},
+          {"tolerance", row.check.tolerance},
+          {"ok", row.check.ok}};
+}
+
+void print_table(std::span<const Row> rows) {
+  std::size_t width = std::string("coordinate").size();
+  for (const Row& row : rows) width = std::max(width, row.check.name.size());
+  fmt::print("{:<{}}  {:>5}  {:>14}  {:>14}  {:>9}  {:>9}\n", "coordinate", width, "point", "model",
+             "differences", "error", "tolerance");
+  for (const Row& row : rows) {
+    const DerivativeCheck& check = row.check;
+    fmt::print("{:<{}}  {:>5}  {:>14.7g}  {:>14.7g}  {:>9.2g}  {:>9.2g}{}\n", check.name, width,
+               row.point, check.analytic, check.numeric, check.error, check.tolerance,
+               check.ok ? "" : "  wrong");
+  }
+}
+
+int run(const CheckGradientOptions& options) {
+  const std::string text = options.data.empty() ? "" : read_text_file(options.data);
+  const BuiltModel model = make_model(options.model, text, options.data);
+  const std::vector<Row> rows = check_points(model.density, options);
+  const auto failed = static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.check.ok; }));
+  const std::size_t most = std::max(ordinary_rows, std::min(failed, failing_rows));
+  const std::span<const Row> shown(rows.data(), std::min(rows.size(), most));
+
+  if (options.json) {
+    nlohmann::ordered_json worst = nlohmann::ordered_json::array();
+    for (const Row& row : shown) worst.push_back(as_json(row));
+    const nlohmann::ordered_json result{{"model", model.name},
+                                        {"identity", model.identity},
+                                        {"dimension", model.density.dimension()},
+                                        {"points", options.points},
+                                        {"seed", options.seed},
+                                        {"radius", options.radius},
+                                        {"tolerance", options.tolerance},
+                                        {"checked", rows.size()},
+                                        {"failed", failed},
+                                        {"ok", failed == 0},
+                                        {"worst", worst}};
+    fmt::print("{}\n", result.dump(2));
+    return failed == 0 ? 0 : 1;
+  }
+  fmt::print("{}: {} coordinates, {} random points with every coordinate in (-{}, {}), seed {}\n",
+             model.name, model.density.dimension(), options.points, options.radius, options.radius,
+             options.seed);
+  if (model.density.dimension() > most_coordinates) {
+    fmt::print("Too many coordinates to check one by one: {} random directions at each point.\n",
+               directions);
+  }
+  fmt::print("The worst of {} derivatives:\n\n", rows.size());
+  print_table(shown);
+  if (failed == 0) {
+    fmt::print("\nThe gradient is right: all {} derivatives agree with finite differences.\n",
+               rows.size());
+    return 0;
+  }
+  fmt::print(
+      "\nThe gradient is wrong, or the log density is not smooth: {} of {} derivatives differ "
+      "from\n"
+      "finite differences by more than these can be off. Samples would be biased or slow.\n",
+      failed, rows.size());
+  return 1;
+}
+
+}  // namespace
+
+void add_check_gradient(CLI::App& app, Action& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "check-gradient", "Compare a model's gradient with finite differences at random points");
+  const auto options = std::make_shared<CheckGradientOptions>();
+  command->add_option("MODEL", options->model, "A built-in target; see `rehmc models`")->required();
+  command->add_option("--data", options->data, "The model's data, a JSON file")->type_name("FILE");
+  command->add_option("--points", options->points, "Number of random points, 1 to 10000")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  command->add_option("--seed", options->seed, "Seed of the random points")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--radius", options->radius, "Points are uniform on (-radius, radius)^d")
+      ->capture_default_str();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Relative error to allow beyond what differences are off by")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace rehmc::cli

@@ -1,0 +1,258 @@
+// Reads a model's data from JSON.
+#include "models/data_reader.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/suggest.hpp"
+
+namespace rehmc {
+namespace {
+
+using nlohmann::json;
+
+/// JSON proper knows no NaN and no infinity, so bare ones are put in quotes before it is parsed.
+class QuotedText {
+ public:
+  explicit QuotedText(std::string_view text) {
+    // Infinity before Inf, which it begins with.
+    constexpr std::array<std::string_view, 6> words{"NaN",       "-NaN", "Infinity",
+                                                    "-Infinity", "Inf",  "-Inf"};
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size();) {
+      if (in_string && text[i] == '\\' && i + 1 < text.size()) {
+        text_.append(text, i, 2);
+        i += 2;
+        continue;
+      }
+      if (text[i] == '"') in_string = !in_string;
+      const auto rest = text.substr(i);
+      const auto word = std::find_if(words.begin(), words.end(), [&](std::string_view candidate) {
+        return !in_string && rest.starts_with(candidate);
+      });
+      if (word == words.end()) {
+        text_.push_back(text[i++]);
+        continue;
+      }
+      quotes_.push_back(text_.size());
+      text_.append("\"").append(*word);
+      quotes_.push_back(text_.size());
+      text_.append("\"");
+      i += word->size();
+    }
+  }
+
+  const std::string& text() const { return text_; }
+
+  /// Where a byte of the quoted text stood before.
+  std::size_t original(std::size_t byte) const {
+    const auto added = std::lower_bound(quotes_.begin(), quotes_.end(), byte) - quotes_.begin();
+    return byte - static_cast<std::size_t>(added);
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> quotes_;  ///< where quotes were added
+};
+
+std::string line_and_column(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
+  return fmt::format("line {}, column {}", line, before.size() - begin + 1);
+}
+
+/// What the parser says, without its own idea of where.
+std::string cause(const json::parse_error& error) {
+  std::string text = error.what();
+  const std::size_t colon = text.find(": ");
+  return colon == std::string::npos ? text : text.substr(colon + 2);
+}
+
+/// Short enough for a message.
+std::string shown(const json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return fmt::format("a list of length {}", value.size());
+  constexpr std::size_t longest = 40;
+  // Bytes that are no UTF-8 must not make the message itself fail.
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return value.is_string() ? "the string " + text : text;
+}
+
+/// The strings by which Stan's JSON writes what JSON cannot.
+std::optional<double> special_number(const json& value) {
+  if (!value.is_string()) return std::nullopt;
+  std::string word = value.get<std::string>();
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool negative = word.starts_with('-');
+  if (negative || word.starts_with('+')) word.erase(0, 1);
+  if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (word != "inf" && word != "infinity") return std::nullopt;
+  return negative ? -std::numeric_limits<double>::infinity()
+                  : std::numeric_limits<double>::infinity();
+}
+
+/// Numbers are told apart from each other by their shortest exact form.
+std::string exact(double value) { return fmt::format("{}", value); }
+
+}  // namespace
+
+DataReader::DataReader(const std::string& text, std::string file,
+                       std::vector<std::string> known_keys)
+    : file_(std::move(file)) {
+  if (file_.empty()) return;
+  const QuotedText quoted(text);
+  std::set<std::string> seen;
+  const auto watch_keys = [&](int depth, json::parse_event_t event, json& value) {
+    if (depth == 1 && event == json::parse_event_t::key &&
+        !seen.insert(value.get<std::string>()).second) {
+      fail(value.get<std::string>(), "the key twice", "each key once");
+    }
+    return true;
+  };
+  try {
+    data_ = json::parse(quoted.text(), watch_keys);
+  } catch (const json::parse_error& error) {
+    // The parser counts bytes from 1.
+    const std::size_t byte = quoted.original(error.byte > 0 ? error.byte - 1 : 0);
+    throw DataError(
+        fmt::format("{} is not JSON, at {}: {}", file_, line_and_column(text, byte), cause(error)));
+  } catch (const json::exception& error) {
+    throw DataError(fmt::format("{} cannot be read as JSON: {}", file_, error.what()));
+  }
+  if (!data_.is_object()) {
+    throw DataError(fmt::format("{}: found {}, expected an object such as {{\"{}\": ...}}", file_,
+                                shown(data_), known_keys.empty() ? "key" : known_keys.front()));
+  }
+  for (const auto& [key, value] : data_.items()) {
+    if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
+    const std::string suggestion = did_you_mean(key, known_keys);
+    throw DataError(fmt::format("{}: unknown key '{}'{} Known keys: {}.", file_, key,
+                                suggestion.empty() ? "." : suggestion,
+                                fmt::join(known_keys, ", ")));
+  }
+}
+
+void DataReader::fail(std::string_view place, std::string_view found,
+                      std::string_view expected) const {
+  throw DataError(fmt::format("{}: {}: found {}, expected {}", file_, place, found, expected));
+}
+
+bool DataReader::all_or_none(const std::vector<std::string>& keys) const {
+  const auto given = std::find_if(keys.begin(), keys.end(), [&](auto& key) { return has(key); });
+  if (given == keys.end()) return false;
+  for (const std::string& key : keys) {
+    if (!has(key)) fail(key, "no such key", fmt::format("one, since '{}' is given", *given));
+  }
+  return true;
+}
+
+void DataReader::exclude(const std::string& key, const std::vector<std::string>& others) const {
+  for (const std::string& other : others) {
+    if (has(key) && has(other)) fail(other, "the key beside '" + key + "'", "only one of the two");
+  }
+}
+
+double DataReader::number_at(const json& value, const std::string& place,
+                             const Range& range) const {
+  const std::optional<double> special = special_number(value);
+  if (!value.is_number() && !special) fail(place, shown(value), "a number " + range.describe());
+  const double number = special ? *special : value.get<double>();
+  if (!std::isfinite(number)) fail(place, exact(number), "a finite number");
+  if (!range.contains(number)) fail(place, shown(value), "a number " + range.describe());
+  return number;
+}
+
+const json& DataReader::list(const json& value, const std::string& place,
+                             std::string_view expected) const {
+  if (!value.is_array() || value.empty()) fail(place, shown(value), expected);
+  return value;
+}
+
+void DataReader::note(const std::string& key, const std::vector<double>& values) {
+  canonical_ += key + "=";
+  for (const double value : values) canonical_ += exact(value) + ",";
+  canonical_ += ";";
+}
+
+std::uint64_t DataReader::integer(const std::string& key, std::uint64_t missing,
+                                  const Range& range) {
+  std::uint64_t result = missing;
+  if (has(key)) {
+    const json& value = data_.at(key);
+    const double number = number_at(value, key, range);
+    if (number != std::floor(number)) {
+      fail(key, shown(value), "a whole number " + range.describe());
+    }
+    result = value.is_number_unsigned() ? value.get<std::uint64_t>()
+                                        : static_cast<std::uint64_t>(number);
+  }
+  canonical_ += fmt::format("{}={};", key, result);
+  return result;
+}
+
+double DataReader::number(const std::string& key, double missing, const Range& range) {
+  const double result = has(key) ? number_at(data_.at(key), key, range) : missing;
+  note(key, {result});
+  return result;
+}
+
+std::vector<double> DataReader::numbers(const std::string& key, std::vector<double> missing,
+                                        const Range& range) {
+  std::vector<double> result = std::move(missing);
+  if (has(key)) {
+    const json& values = list(data_.at(key), key, "a list of numbers");
+    result.clear();
+    result.reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      result.push_back(number_at(values[i], fmt::format("{}[{}]", key, i + 1), range));
+    }
+  }
+  note(key, result);
+  return result;
+}
+
+DataMatrix DataReader::matrix(const std::string& key, const Range& range) {
+  const std::string_view expected = "a list of rows, each a list of numbers";
+  const json& rows = list(data_.at(key), key, expected);
+  DataMatrix result{.rows = rows.size(), .columns = 0, .values = {}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string place = fmt::format("{}[{}]", key, i + 1);
+    const json& row = list(rows[i], place, "a row: a list of numbers");
+    if (i == 0) result.columns = row.size();
+    if (row.size() != result.columns) {
+      fail(place, fmt::format("a row of length {}", row.size()),
+           fmt::format("{} numbers as in the first row", result.columns));
+    }
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      result.values.push_back(number_at(row[j], fmt::format("{}[{}]", place, j + 1), range));
+    }
+  }
+  canonical_ += fmt::format("{}x{}:", result.rows, result.columns);
+  note(key, result.values);
+  return result;
+}
+
+std::vector<int> DataReader::zeros_and_ones(const std::string& key) {
+  std::vector<int> result;
+  for (const double value : numbers(key, {}, between(0, 1))) {
+    if (value != 0 && value != 1) {
+      fail(fmt::format("{}[{}]", key, result.size() + 1), exact(value), "0 or 1");
+    }
+    result.push_back(static_cast<int>(value));
+  }
+  return result;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,67 @@
+// Reads a model's data from JSON; every error names file, key, what was found and what is expected.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+
+/// A matrix, row by row.
+struct DataMatrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> values;
+};
+
+/// The data of one model: a JSON object whose numbers may also be written NaN, Infinity and
+/// -Infinity, bare or as strings, as Stan has them. No model here takes such a number, but the
+/// message shall name its place. All members throw DataError.
+class DataReader {
+ public:
+  /// The file is for messages alone. No text: no data, so that every key takes its default. Throws
+  /// for text that is not JSON, not an object, or has a key twice or one that is not known.
+  DataReader(const std::string& text, std::string file, std::vector<std::string> known_keys);
+
+  bool has(const std::string& key) const { return data_.contains(key); }
+
+  /// An integer; the default if the key is missing.
+  std::uint64_t integer(const std::string& key, std::uint64_t missing, const Range& range);
+  double number(const std::string& key, double missing, const Range& range);
+  /// Numbers in a list that must not be empty; the default if the key is missing.
+  std::vector<double> numbers(const std::string& key, std::vector<double> missing,
+                              const Range& range);
+  /// A list of rows of equal length; the key must be there.
+  DataMatrix matrix(const std::string& key, const Range& range);
+  /// A list of 0 and 1; the key must be there.
+  std::vector<int> zeros_and_ones(const std::string& key);
+
+  /// If one of the keys is given, all must be; returns whether they are.
+  bool all_or_none(const std::vector<std::string>& keys) const;
+  /// These keys make no sense beside that one.
+  void exclude(const std::string& key, const std::vector<std::string>& others) const;
+
+  [[noreturn]] void fail(std::string_view place, std::string_view found,
+                         std::string_view expected) const;
+
+  /// All that was asked for, defaults included, in the order of asking: equal for equal models,
+  /// however their data were written.
+  const std::string& canonical() const { return canonical_; }
+
+ private:
+  const nlohmann::json& list(const nlohmann::json& value, const std::string& place,
+                             std::string_view expected) const;
+  double number_at(const nlohmann::json& value, const std::string& place, const Range& range) const;
+  void note(const std::string& key, const std::vector<double>& values);
+
+  std::string file_;
+  nlohmann::json data_ = nlohmann::json::object();
+  std::string canonical_;
+};
+
+}  // namespace rehmc

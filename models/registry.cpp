@@ -1,0 +1,264 @@
+// The built-in targets by name: one entry each, with its help and how it is made from data.
+#include "models/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "models/banana.hpp"
+#include "models/correlated_normal.hpp"
+#include "models/data_reader.hpp"
+#include "models/diagonal_normal.hpp"
+#include "models/eight_schools.hpp"
+#include "models/funnel.hpp"
+#include "models/log_exponential.hpp"
+#include "models/logistic_regression.hpp"
+#include "models/standard_normal.hpp"
+#include "models/student_t.hpp"
+#include "models/wishart.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/hash.hpp"
+#include "rehmc/core/suggest.hpp"
+
+namespace rehmc {
+namespace {
+
+struct Entry {
+  ModelInfo info;
+  std::vector<std::string> keys;
+  /// Raised when the same data come to mean another density, so that its identity changes too.
+  int version;
+  std::function<Density(DataReader&)> make;
+};
+
+constexpr double most_coordinates = 1e7;
+/// Beyond this a dense covariance takes gigabytes, and minutes to factor.
+constexpr double most_dense_coordinates = 5000;
+/// Whole numbers that a double holds exactly.
+constexpr double most_seed = 9007199254740991.0;
+
+std::size_t read_dimension(DataReader& data, std::size_t missing, double least = 1) {
+  return data.integer("dimension", missing, between(least, most_coordinates));
+}
+
+WishartSettings read_wishart(DataReader& data) {
+  WishartSettings settings;
+  settings.dimension =
+      data.integer("dimension", settings.dimension, between(1, most_dense_coordinates));
+  settings.degrees_of_freedom =
+      data.integer("degrees_of_freedom", settings.dimension,
+                   between(static_cast<double>(settings.dimension), 4 * most_dense_coordinates));
+  settings.seed = data.integer("seed", settings.seed, between(0, most_seed));
+  return settings;
+}
+
+Density make_diagonal_normal(DataReader& data) {
+  data.exclude("standard_deviations", {"dimension", "degrees_of_freedom", "seed"});
+  // The squares and their inverses must be finite too.
+  if (data.has("standard_deviations")) {
+    return DiagonalNormal(data.numbers("standard_deviations", {}, between(1e-100, 1e100)));
+  }
+  std::vector<double> scales = wishart_eigenvalues(read_wishart(data));
+  for (double& scale : scales) scale = std::sqrt(scale);
+  return DiagonalNormal(scales);
+}
+
+SchoolsData read_schools(DataReader& data) {
+  SchoolsData schools;
+  if (data.has("J")) data.all_or_none({"J", "y", "sigma"});
+  data.all_or_none({"y", "sigma"});
+  schools.effects = data.numbers("y", schools.effects, between(-1e100, 1e100));
+  schools.standard_errors = data.numbers("sigma", schools.standard_errors, between(1e-100, 1e100));
+  const std::size_t count = schools.effects.size();
+  if (schools.standard_errors.size() != count) {
+    data.fail("sigma", fmt::format("a list of length {}", schools.standard_errors.size()),
+              fmt::format("{} numbers, one for each of y", count));
+  }
+  const std::uint64_t stated = data.integer("J", count, between(1, most_coordinates));
+  if (stated != count) {
+    data.fail("J", std::to_string(stated), fmt::format("{}, the length of y", count));
+  }
+  return schools;
+}
+
+Density make_logistic_regression(DataReader& data) {
+  data.exclude("x", {"observations", "predictors", "seed"});
+  const double prior_sd = data.number("prior_sd", 1, between(1e-100, 1e100));
+  if (!data.all_or_none({"x", "y"})) {
+    LogisticSimulation simulation;
+    simulation.observations =
+        data.integer("observations", simulation.observations, between(1, 1e6));
+    simulation.predictors = data.integer("predictors", simulation.predictors, between(1, 1e4));
+    simulation.seed = data.integer("seed", simulation.seed, between(0, most_seed));
+    return LogisticRegression(simulate_logistic_data(simulation), prior_sd);
+  }
+  DataMatrix x = data.matrix("x", between(-1e100, 1e100));
+  std::vector<int> y = data.zeros_and_ones("y");
+  if (y.size() != x.rows) {
+    data.fail("y", fmt::format("a list of length {}", y.size()),
+              fmt::format("{} numbers, one for each row of x", x.rows));
+  }
+  return LogisticRegression({x.rows, x.columns, std::move(x.values), std::move(y)}, prior_sd);
+}
+
+std::vector<Entry> make_entries() {
+  const std::string schools_help =
+      "J      number of schools\n"
+      "y      J measured effects\n"
+      "sigma  J standard errors\n"
+      "Without data: the eight schools.";
+  const std::string schools_example =
+      R"({"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]})";
+  const std::vector<std::string> schools_keys{"J", "y", "sigma"};
+  const std::string wishart_help =
+      "dimension           default 250, at most 5000\n"
+      "degrees_of_freedom  default: the dimension; more of them, a milder covariance\n"
+      "seed                of the Wishart draw, default 1";
+
+  std::vector<Entry> entries;
+  entries.push_back(
+      {{"standard-normal", "independent standard normal coordinates",
+        "x_i ~ N(0, 1), i = 1, ..., d.\nParameters: x.1, ..., x.d.", "dimension  default 10",
+        R"({"dimension": 250})"},
+       {"dimension"},
+       1,
+       [](DataReader& data) -> Density { return StandardNormal(read_dimension(data, 10)); }});
+  entries.push_back(
+      {{"diagonal-normal", "independent normal coordinates of very different scales",
+        "x_i ~ N(0, s_i^2). By default the variances are the eigenvalues of a Wishart draw whose\n"
+        "mean is the identity, as hard for HMC as the first test case of Nishimura and Dunson\n"
+        "(2020). Parameters: x.1, ..., x.d.",
+        "standard_deviations  a list; or\n" + wishart_help,
+        R"({"standard_deviations": [0.1, 1, 10]})"},
+       {"standard_deviations", "dimension", "degrees_of_freedom", "seed"},
+       1,
+       make_diagonal_normal});
+  entries.push_back(
+      {{"correlated-normal", "a dense normal whose covariance is a Wishart draw",
+        "x ~ N(0, S), where S is a Wishart draw with mean identity: the first test case of\n"
+        "Nishimura and Dunson (2020) at its default size. Parameters: x.1, ..., x.d.",
+        wishart_help, R"({"dimension": 50, "degrees_of_freedom": 100, "seed": 1})"},
+       {"dimension", "degrees_of_freedom", "seed"},
+       1,
+       [](DataReader& data) -> Density {
+         return CorrelatedNormal(wishart_draw(read_wishart(data)));
+       }});
+  entries.push_back({{"banana", "two numbers of which one curved sum was observed",
+                      "x_1, x_2 ~ N(0, 1) and y ~ N(x_1 + x_2^2, 0.4^2): figure 1 of Nishimura and "
+                      "Dunson (2020).\n"
+                      "Parameters: x.1, x.2.",
+                      "y  the observation, default 1", R"({"y": 1})"},
+                     {"y"},
+                     1,
+                     [](DataReader& data) -> Density {
+                       return Banana(data.number("y", 1, between(-1e3, 1e3)));
+                     }});
+  entries.push_back(
+      {{"funnel", "Neal's funnel: the scale of all others is itself a coordinate",
+        "v ~ N(0, 3^2) and x_i ~ N(0, exp(v)), exp(v) being the variance (Neal 2003, Slice\n"
+        "sampling, section 8). No step size suits both mouth and neck: expect divergences.\n"
+        "Parameters: v, x.1, ..., x.(d-1).",
+        "dimension  counts v too, default 10, at least 2", R"({"dimension": 10})"},
+       {"dimension"},
+       1,
+       [](DataReader& data) -> Density { return Funnel(read_dimension(data, 10, 2)); }});
+  entries.push_back(
+      {{"eight-schools", "effects of coaching in eight schools, non-centred",
+        "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j = mu + tau theta_trans_j with\n"
+        "theta_trans_j ~ N(0, 1), y_j ~ N(theta_j, sigma_j) (Rubin 1981; Gelman et al., Bayesian\n"
+        "Data Analysis, section 5.5). Parameters: mu, log_tau, theta_trans.1, ...",
+        schools_help, schools_example},
+       schools_keys,
+       1,
+       [](DataReader& data) -> Density { return EightSchoolsNonCentred(read_schools(data)); }});
+  entries.push_back(
+      {{"eight-schools-centred", "the same posterior in the form that HMC finds hard",
+        "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau), y_j ~ N(theta_j, sigma_j):\n"
+        "a funnel in (log_tau, theta), on which HMC diverges. Parameters: mu, log_tau, theta.1, "
+        "...",
+        schools_help, schools_example},
+       schools_keys,
+       1,
+       [](DataReader& data) -> Density { return EightSchoolsCentred(read_schools(data)); }});
+  entries.push_back({{"student-t", "independent heavy-tailed coordinates",
+                      "x_i ~ Student-t, centred at 0 with scale 1. Parameters: x.1, ..., x.d.",
+                      "dimension           default 10\n"
+                      "degrees_of_freedom  default 5; 1 is the Cauchy, which has no mean",
+                      R"({"dimension": 10, "degrees_of_freedom": 5})"},
+                     {"dimension", "degrees_of_freedom"},
+                     1,
+                     [](DataReader& data) -> Density {
+                       const std::size_t dimension = read_dimension(data, 10);
+                       return StudentT(dimension,
+                                       data.number("degrees_of_freedom", 5, between(1e-3, 1e6)));
+                     }});
+  entries.push_back(
+      {{"log-exponential", "independent skewed coordinates",
+        "x_i = log of an exponential(1) variable, log density x - exp(x): one light and one heavy\n"
+        "tail. Parameters: x.1, ..., x.d.",
+        "dimension  default 10", R"({"dimension": 10})"},
+       {"dimension"},
+       1,
+       [](DataReader& data) -> Density { return LogExponential(read_dimension(data, 10)); }});
+  entries.push_back(
+      {{"logistic-regression", "Bayesian logistic regression",
+        "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, prior_sd^2).\n"
+        "Parameters: beta.1, ..., beta.p.",
+        "x             n rows of p predictors; put a column of ones for an intercept\n"
+        "y             n numbers, 0 or 1\n"
+        "prior_sd      default 1\n"
+        "Without x and y the data are simulated, an intercept among the predictors:\n"
+        "observations  n, default 1000\n"
+        "predictors    p, default 25\n"
+        "seed          of the simulation, default 1",
+        R"({"x": [[1, 0.5], [1, -1.2], [1, 2]], "y": [1, 0, 1], "prior_sd": 2.5})"},
+       {"x", "y", "prior_sd", "observations", "predictors", "seed"},
+       1,
+       make_logistic_regression});
+  return entries;
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = make_entries();
+  return all;
+}
+
+const Entry& entry_of(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.info.name == name) return entry;
+    names.push_back(entry.info.name);
+  }
+  const std::string suggestion = did_you_mean(name, names);
+  throw ConfigError(fmt::format("no built-in model is called '{}'{} `rehmc models` lists them all.",
+                                name, suggestion.empty() ? "." : suggestion));
+}
+
+}  // namespace
+
+const std::vector<ModelInfo>& built_in_models() {
+  static const std::vector<ModelInfo> infos = [] {
+    std::vector<ModelInfo> result;
+    for (const Entry& entry : entries()) result.push_back(entry.info);
+    return result;
+  }();
+  return infos;
+}
+
+const ModelInfo& model_info(const std::string& name) { return entry_of(name).info; }
+
+BuiltModel make_model(const std::string& name, const std::string& data_text,
+                      const std::string& data_file) {
+  const Entry& entry = entry_of(name);
+  DataReader data(data_text, data_file, entry.keys);
+  Density density = entry.make(data);
+  const std::string identity =
+      content_hash(fmt::format("{} version {}\n{}", name, entry.version, data.canonical()));
+  return {std::move(density), name, identity};
+}
+
+}  // namespace rehmc

@@ -1,0 +1,207 @@
+// The built-in targets by name: right densities from data, identities, and errors that help.
+#include "models/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+#include "tests/model/messages.hpp"
+#include "tests/models/targets.hpp"
+
+namespace rehmc::testing {
+namespace {
+
+BuiltModel make(const std::string& name, const std::string& data) {
+  return make_model(name, data, "data.json");
+}
+BuiltModel make(const std::string& name) { return make_model(name, "", ""); }
+
+std::string data_fault(const std::string& name, const std::string& data) {
+  return message_of<DataError>([&] { make(name, data); });
+}
+
+/// Whether two densities agree in value and gradient at a few points.
+void expect_same(Density a, Density b) {
+  ASSERT_EQ(a.dimension(), b.dimension());
+  EXPECT_EQ(a.names(), b.names());
+  std::vector<double> x(a.dimension()), gradient(x.size()), other(x.size());
+  Stream stream({.seed = 4}, Purpose::test);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    stream.fill_normal(x);
+    EXPECT_EQ(a(x, gradient), b(x, other));
+    EXPECT_EQ(gradient, other);
+  }
+}
+
+TEST(Registry, KnowsTheTargets) {
+  std::vector<std::string> names;
+  for (const ModelInfo& info : built_in_models()) {
+    names.push_back(info.name);
+    EXPECT_FALSE(info.summary.empty() || info.description.empty() || info.data_help.empty());
+    EXPECT_EQ(info.summary.find('\n'), std::string::npos);
+    EXPECT_EQ(&model_info(info.name), &model_info(std::string(info.name)));
+    EXPECT_EQ(model_info(info.name).summary, info.summary);
+  }
+  const std::vector<std::string> expected{
+      "standard-normal", "diagonal-normal",    "correlated-normal",     "banana",
+      "funnel",          "eight-schools",      "eight-schools-centred", "student-t",
+      "log-exponential", "logistic-regression"};
+  EXPECT_EQ(names, expected);
+}
+
+TEST(Registry, MakesEveryTargetFromNothingAndFromItsExample) {
+  for (const ModelInfo& info : built_in_models()) {
+    SCOPED_TRACE(info.name);
+    EXPECT_GE(make(info.name).density.dimension(), 2u);
+    EXPECT_GE(make(info.name, info.data_example).density.dimension(), 2u);
+    EXPECT_EQ(make(info.name).name, info.name);
+  }
+}
+
+TEST(Registry, DefaultsAreTheDocumentedOnes) {
+  expect_same(make("standard-normal").density, StandardNormal(10));
+  expect_same(make("diagonal-normal").density, wishart_diagonal_normal(250));
+  expect_same(make("correlated-normal").density, CorrelatedNormal(wishart_draw({})));
+  expect_same(make("banana").density, Banana());
+  expect_same(make("funnel").density, Funnel());
+  expect_same(make("eight-schools").density, EightSchoolsNonCentred());
+  expect_same(make("eight-schools-centred").density, EightSchoolsCentred());
+  expect_same(make("student-t").density, StudentT(10, 5));
+  expect_same(make("log-exponential").density, LogExponential(10));
+  expect_same(make("logistic-regression").density, LogisticRegression(simulate_logistic_data({})));
+}
+
+TEST(Registry, TakesData) {
+  expect_same(make("standard-normal", R"({"dimension": 250})").density, StandardNormal(250));
+  expect_same(make("diagonal-normal", R"({"standard_deviations": [1, 2.5]})").density,
+              DiagonalNormal(std::vector{1, 2.5}));
+  expect_same(
+      make("correlated-normal", R"({"seed": 3, "degrees_of_freedom": 9, "dimension": 4})").density,
+      CorrelatedNormal(wishart_draw({.dimension = 4, .degrees_of_freedom = 9, .seed = 3})));
+  expect_same(make("correlated-normal", R"({"dimension": 4})").density,
+              CorrelatedNormal(wishart_draw({.dimension = 4, .degrees_of_freedom = 4})));
+  expect_same(make("banana", R"({"y": -3})").density, Banana(-3));
+  expect_same(make("funnel", R"({"dimension": 2})").density, Funnel(2));
+  expect_same(make("student-t", R"({"dimension": 3, "degrees_of_freedom": 1.5})").density,
+              StudentT(3, 1.5));
+  expect_same(make("eight-schools", R"({"J": 2, "y": [1, -2], "sigma": [3, 0.5]})").density,
+              EightSchoolsNonCentred({.effects = {1, -2}, .standard_errors = {3, 0.5}}));
+  expect_same(make("eight-schools-centred", R"({"y": [1, -2], "sigma": [3, 0.5]})").density,
+              EightSchoolsCentred({.effects = {1, -2}, .standard_errors = {3, 0.5}}));
+  const LogisticData rows{
+      .observations = 3, .predictors = 2, .x = {1, 2, 1, 3, 1, 4}, .y = {0, 1, 1}};
+  expect_same(make("logistic-regression",
+                   R"({"x": [[1, 2], [1, 3], [1, 4]], "y": [0, 1, 1], "prior_sd": 2})")
+                  .density,
+              LogisticRegression(rows, 2));
+  expect_same(
+      make("logistic-regression", R"({"observations": 20, "predictors": 3, "seed": 5})").density,
+      LogisticRegression(simulate_logistic_data({.observations = 20, .predictors = 3, .seed = 5})));
+}
+
+TEST(Registry, IdentityIsOfTheDensityNotOfItsText) {
+  const std::string identity = make("standard-normal").identity;
+  EXPECT_EQ(identity.size(), 32u);
+  EXPECT_EQ(make("standard-normal", "{}").identity, identity);
+  EXPECT_EQ(make("standard-normal", R"({"dimension": 10})").identity, identity);
+  EXPECT_EQ(make("standard-normal", "{\n\"dimension\" : 1e1 }").identity, identity);
+  EXPECT_EQ(make_model("standard-normal", "{}", "other.json").identity, identity);
+  EXPECT_EQ(make("eight-schools", model_info("eight-schools").data_example).identity,
+            make("eight-schools").identity);
+
+  std::set<std::string> different{identity,
+                                  make("standard-normal", R"({"dimension": 11})").identity,
+                                  make("log-exponential").identity, make("eight-schools").identity,
+                                  make("eight-schools-centred").identity};
+  // The same numbers in matrices of different shape.
+  different.insert(make("logistic-regression", R"({"x": [[1, 2], [3, 4]], "y": [0, 1]})").identity);
+  different.insert(
+      make("logistic-regression", R"({"x": [[1], [2], [3], [4]], "y": [0, 1, 0, 1]})").identity);
+  EXPECT_EQ(different.size(), 7u);
+}
+
+TEST(Registry, UnknownNamesGetTheNearest) {
+  const auto message = [](const std::string& name) {
+    return message_of<ConfigError>([&] { make(name); });
+  };
+  expect_says(message("eigth-schools"),
+              {"'eigth-schools'", "did you mean 'eight-schools'?", "`rehmc models`"});
+  expect_says(message("Funnel"), {"did you mean 'funnel'?"});
+  expect_says(message("xyzzy"), {"'xyzzy'.", "`rehmc models`"});
+  EXPECT_EQ(message("xyzzy").find("did you mean"), std::string::npos);
+}
+
+TEST(Registry, TextThatIsNotJsonIsPlaced) {
+  expect_says(data_fault("banana", ""), {"data.json is not JSON", "line 1, column 1"});
+  expect_says(data_fault("banana", "{\"y\": 1,\n  oops}"), {"line 2, column 3"});
+  // Bare NaN is put in quotes for the parser; places must not shift.
+  expect_says(data_fault("banana", "{\"y\": [NaN, -Infinity, Inf], oops}"), {"line 1, column 30"});
+  expect_says(data_fault("banana", "{\"y\": 1"), {"not JSON", "end of input"});
+  expect_says(data_fault("banana", "{\"y\": \"\xff\"}"), {"not JSON", "UTF-8"});
+  expect_says(data_fault("banana", "[1]"), {"a list of length 1", "an object such as {\"y\""});
+  expect_says(data_fault("banana", R"({"y": 1, "y": 2})"), {"y: found the key twice"});
+  expect_says(data_fault("banana", R"({"y": 1e999})"), {"data.json", "1e999"});
+}
+
+TEST(Registry, UnknownKeysGetTheNearestAndAllKnown) {
+  expect_says(
+      data_fault("student-t", R"({"dimensions": 3})"),
+      {"data.json", "'dimensions'", "did you mean 'dimension'?", "dimension, degrees_of_freedom"});
+  expect_says(data_fault("banana", R"({"zebra": 3})"), {"'zebra'.", "Known keys: y."});
+}
+
+TEST(Registry, BadValuesAreNamedWithTheirPlace) {
+  const auto says = [](const std::string& model, const std::string& data,
+                       std::initializer_list<std::string_view> parts) {
+    const std::string message = data_fault(model, data);
+    expect_says(message, {"data.json: "});
+    expect_says(message, parts);
+  };
+  says("banana", R"({"y": NaN})", {"y: found nan", "finite"});
+  says("banana", R"({"y": "NaN"})", {"y: found nan", "finite"});
+  says("banana", R"({"y": "+inf"})", {"y: found inf", "finite"});
+  says("banana", R"({"y": "one"})", {"y: found the string \"one\"", "a number"});
+  says("banana", R"({"y": true})", {"y: found true"});
+  says("banana", R"({"y": null})", {"y: found null"});
+  says("banana", R"({"y": [1]})", {"y: found a list of length 1"});
+  says("banana", R"({"y": 1001})", {"found 1001", "[-1000, 1000]"});
+  for (const char* wrong : {"0", "-1", "1e300", "2.5", "\"Infinity\"", "[]"}) {
+    says("standard-normal", std::string("{\"dimension\": ") + wrong + "}", {"dimension: found"});
+  }
+  says("funnel", R"({"dimension": 1})", {"dimension: found 1", "[2,"});
+  says("correlated-normal", R"({"dimension": 9, "degrees_of_freedom": 8})",
+       {"degrees_of_freedom: found 8", "[9,"});
+  says("correlated-normal", R"({"dimension": 100000})", {"dimension", "5000"});
+  says("correlated-normal", R"({"seed": -1})", {"seed: found -1"});
+  says("diagonal-normal", R"({"standard_deviations": []})", {"a list of length 0"});
+  says("diagonal-normal", R"({"standard_deviations": [1, 0]})",
+       {"standard_deviations[2]: found 0"});
+  says("diagonal-normal", R"({"standard_deviations": [1], "seed": 1})",
+       {"seed", "beside 'standard_deviations'"});
+  says("student-t", R"({"degrees_of_freedom": 0})", {"degrees_of_freedom: found 0"});
+
+  says("eight-schools", R"({"y": [1, 2]})", {"sigma: found no such key", "'y' is given"});
+  says("eight-schools", R"({"J": 8})", {"y: found no such key", "'J' is given"});
+  says("eight-schools", R"({"y": [1, 2], "sigma": [1]})", {"sigma: found a list of length 1", "2"});
+  says("eight-schools", R"({"J": 3, "y": [1, 2], "sigma": [1, 2]})", {"J: found 3, expected 2"});
+  says("eight-schools", R"({"y": [1, NaN], "sigma": [1, 2]})", {"y[2]: found nan"});
+  says("eight-schools", R"({"y": [1, 2], "sigma": [1, -2]})", {"sigma[2]: found -2"});
+
+  says("logistic-regression", R"({"x": [1, 2], "y": [0, 1]})", {"x[1]: found 1", "a row"});
+  says("logistic-regression", R"({"x": [[1, 2], [1]], "y": [0, 1]})",
+       {"x[2]: found a row of length 1", "2 numbers"});
+  says("logistic-regression", R"({"x": [[1, 2], [1, "a"]], "y": [0, 1]})", {"x[2][2]", "\"a\""});
+  says("logistic-regression", R"({"x": [[1, 2], [-Infinity, 1]], "y": [0, 1]})",
+       {"x[2][1]: found -inf"});
+  says("logistic-regression", R"({"x": [[1], [2]], "y": [0]})", {"y: found a list of length 1"});
+  says("logistic-regression", R"({"x": [[1], [2]], "y": [0, 2]})", {"y[2]: found 2"});
+  says("logistic-regression", R"({"x": [[1], [2]], "y": [0, 0.5]})", {"y[2]: found 0.5", "0 or 1"});
+  says("logistic-regression", R"({"x": [[1]], "y": [0], "seed": 1})", {"seed", "beside 'x'"});
+  says("logistic-regression", R"({"y": [0]})", {"x: found no such key"});
+}
+
+}  // namespace
+}  // namespace rehmc::testing
