@@ -110,7 +110,7 @@ void print_table(std::span<const Row> rows) {
 }
 
 int run(const CheckGradientOptions& options) {
-  const std::string text = options.data.empty() ? "" : read_text_file(options.data);
+  const std::string text = options.data.empty() ? "" : read_file(options.data);
   const BuiltModel model = make_model(options.model, text, options.data);
   const std::vector<Row> rows = check_points(model.density, options);
   const auto failed = static_cast<std::size_t>(

@@ -14,6 +14,12 @@ int main(int count, char** words) {
   app.set_version_flag("--version", "rehmc " REHMC_VERSION);
   app.require_subcommand(1);
   cli::Action chosen;
+  cli::add_sample(app, chosen);
+  cli::add_summary(app, chosen);
+  cli::add_report(app, chosen);
+  cli::add_resume(app, chosen);
+  cli::add_extend(app, chosen);
+  cli::add_check(app, chosen);
   cli::add_models(app, chosen);
   cli::add_check_gradient(app, chosen);
 

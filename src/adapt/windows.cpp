@@ -41,10 +41,13 @@ WindowSchedule::WindowSchedule(int iterations, const WindowSettings& settings) {
 
 void WindowSchedule::advance() {
   begin_ = end_;
-  length_ *= 2;
-  end_ = begin_ + length_;
+  // In 64 bits: windows may be as long as all of warmup.
+  const std::int64_t length = 2 * std::int64_t{length_};
+  const std::int64_t end = begin_ + length;
   // A window that could not be followed by one twice its length takes all that is left.
-  if (end_ + 2 * length_ > windows_end_) end_ = windows_end_;
+  const bool last = end + 2 * length > windows_end_;
+  end_ = last ? windows_end_ : static_cast<int>(end);
+  length_ = last ? windows_end_ - begin_ : static_cast<int>(length);
 }
 
 }  // namespace rehmc

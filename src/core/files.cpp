@@ -12,9 +12,9 @@
 
 namespace rehmc {
 
-std::string read_text_file(const std::string& path) {
+std::string read_file(const std::filesystem::path& path) {
   const auto fail = [&] {
-    return NoInputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    return NoInputError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);

@@ -72,6 +72,15 @@ std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& setti
   return find(settings.kind).make(std::move(density), settings);
 }
 
+KernelKind parse_kernel(std::string_view name) {
+  std::string known;
+  for (const Registered& kernel : kernels) {
+    if (kernel.name == name) return kernel.kind;
+    known += (known.empty() ? "" : ", ") + std::string(kernel.name);
+  }
+  throw ConfigError(fmt::format("kernel: found '{}', expected one of {}", name, known));
+}
+
 std::string_view describe(KernelKind kind) noexcept {
   for (const Registered& kernel : kernels) {
     if (kernel.kind == kind) return kernel.name;

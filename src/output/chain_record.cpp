@@ -83,7 +83,7 @@ void ChainRecord::add(const Transition& transition) {
 void ChainRecord::archive_draw(ArchiveWriter& archive, std::size_t i) const {
   const std::size_t d = dimension();
   const auto row = [&](const std::vector<double>& matrix, std::size_t begin, std::size_t count) {
-    for (std::size_t j = begin; j < begin + count; ++j) archive(matrix[j]);
+    archive.numbers(std::span(matrix).subspan(begin, count));
   };
   for (const auto series : series_of_numbers) archive((this->*series)[i]);
   archive(depth[i], leapfrogs[i], ending[i]);
@@ -106,7 +106,7 @@ void ChainRecord::archive_draw(ArchiveWriter& archive, std::size_t i) const {
 void ChainRecord::add_archived(ArchiveReader& archive) {
   const std::size_t d = dimension();
   const auto row = [&](std::vector<double>& matrix, std::size_t count) {
-    for (std::size_t j = 0; j < count; ++j) matrix.push_back(archive.get<double>());
+    archive.numbers(count, matrix);
   };
   for (const auto series : series_of_numbers) row(this->*series, 1);
   depth.push_back(archive.get<int>());

@@ -36,16 +36,16 @@ TEST_F(Files, ComeBackByteByByte) {
     std::string bytes(size, 'x');
     for (std::size_t i = 0; i < size; i += 7) bytes[i] = static_cast<char>(i);
     std::ofstream(path("file"), std::ios::binary) << bytes;
-    EXPECT_EQ(read_text_file(path("file")), bytes) << size;
+    EXPECT_EQ(read_file(path("file")), bytes) << size;
   }
 }
 
 TEST_F(Files, ThatCannotBeReadAreNamed) {
   using testing::expect_says;
   using testing::message_of;
-  expect_says(message_of<NoInputError>([&] { read_text_file(path("none.json")); }),
+  expect_says(message_of<NoInputError>([&] { read_file(path("none.json")); }),
               {"none.json", "No such file"});
-  expect_says(message_of<NoInputError>([&] { read_text_file(folder_); }),
+  expect_says(message_of<NoInputError>([&] { read_file(folder_); }),
               {folder_.string(), "directory"});
   EXPECT_EQ(NoInputError("").code(), ExitCode::no_input);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +31,8 @@ class ArchiveWriter {
   void operator()(const Values&... values) {
     (write(values), ...);
   }
+  /// Numbers whose count the reader knows.
+  void numbers(std::span<const double> values) { raw(values.data(), values.size_bytes()); }
   const std::string& bytes() const { return bytes_; }
   void clear() { bytes_.clear(); }
 
@@ -88,6 +91,13 @@ class ArchiveReader {
     T value{};
     read(value);
     return value;
+  }
+  /// Appends so many numbers.
+  void numbers(std::size_t count, std::vector<double>& to) {
+    if (count > bytes_.size() / sizeof(double)) end_too_early();
+    const std::size_t before = to.size();
+    to.resize(before + count);
+    raw(to.data() + before, count * sizeof(double));
   }
   /// Bytes that are left.
   std::size_t left() const { return bytes_.size(); }

@@ -13,7 +13,10 @@ enum class ExitCode : int {
   data = 65,
   no_input = 66,
   software = 70,
+  cannot_create = 73,
+  input_output = 74,
   config = 78,
+  interrupted = 130,
 };
 
 /// Base of every error that rehmc throws on purpose.
@@ -42,6 +45,18 @@ class DataError : public Error {
 class NoInputError : public Error {
  public:
   explicit NoInputError(const std::string& message) : Error(ExitCode::no_input, message) {}
+};
+
+/// A file or folder that cannot be made: it exists already, or its place is not writable.
+class CreateError : public Error {
+ public:
+  explicit CreateError(const std::string& message) : Error(ExitCode::cannot_create, message) {}
+};
+
+/// A file that could not be written or read to its end: a full disk, say.
+class FileError : public Error {
+ public:
+  explicit FileError(const std::string& message) : Error(ExitCode::input_output, message) {}
 };
 
 /// A log density that cannot be sampled: no finite start, a gradient that was not written, ...

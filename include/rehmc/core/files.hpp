@@ -1,11 +1,12 @@
 // Reading whole files, with errors that name the file and the cause.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace rehmc {
 
 /// The whole file. NoInputError if it is not there, is a folder, or cannot be read.
-std::string read_text_file(const std::string& path);
+std::string read_file(const std::filesystem::path& path);
 
 }  // namespace rehmc

@@ -180,5 +180,7 @@ class FrozenKernel {
 std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& settings);
 
 std::string_view describe(KernelKind kind) noexcept;
+/// The kernel of this name: nuts, nuts-slice, hmc. ConfigError names those that there are.
+KernelKind parse_kernel(std::string_view name);
 
 }  // namespace rehmc

@@ -1,0 +1,55 @@
+// rehmc check: is this run folder whole and sane?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/run/check_run.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+int check(const std::string& run, bool verbose) {
+  const RunFolder folder(run);
+  std::size_t problems = 0;
+  std::size_t notes = 0;
+  for (const Finding& finding : check_run(folder)) {
+    const bool good = finding.kind == Finding::Kind::good;
+    problems += finding.kind == Finding::Kind::problem;
+    notes += finding.kind == Finding::Kind::note;
+    if (good && !verbose) continue;
+    fmt::print("{:<8} {}\n",
+               good                                  ? "ok"
+               : finding.kind == Finding::Kind::note ? "note"
+                                                     : "PROBLEM",
+               finding.text);
+  }
+  if (problems > 0) {
+    fmt::print("{}: {} found\n", run,
+               problems == 1 ? "one problem" : fmt::format("{} problems", problems));
+    return static_cast<int>(ExitCode::data);
+  }
+  fmt::print("{}: whole and sane{}\n", run, notes > 0 ? " so far" : "");
+  return 0;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("check", "is a run folder whole and sane? what is wrong?");
+  struct Options {
+    std::string run;
+    bool verbose = false;
+  };
+  const auto options = std::make_shared<Options>();
+  command.add_option("RUN", options->run, "the folder of the run")->required();
+  command.add_flag("--verbose,-v", options->verbose, "also tell what is fine");
+  command.callback(
+      [&chosen, options] { chosen = [options] { return check(options->run, options->verbose); }; });
+}
+
+}  // namespace rehmc::cli

@@ -1,0 +1,238 @@
+// The progress display: reads the job's counters a few times a second.
+#include "display.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+#include "table.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  const auto s = static_cast<long long>(std::llround(seconds));
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
+}
+
+/// The counters at one moment.
+struct Snapshot {
+  std::uint64_t gradients = 0;
+  std::uint64_t iterations = 0;
+  std::uint64_t goal = 0;
+  std::uint64_t divergences = 0;
+};
+
+Snapshot snapshot(const Progress& progress) {
+  Snapshot now;
+  const std::uint64_t each = progress.warmup + progress.draws;
+  for (const ChainProgress& chain : progress.chains) {
+    now.gradients += chain.gradients;
+    now.iterations += std::min<std::uint64_t>(chain.iteration, each);
+    now.divergences += chain.divergences;
+    now.goal += each;
+  }
+  return now;
+}
+
+/// Shows snapshots; remembers what it needs to tell rates and to look at convergence only rarely.
+class Painter {
+ public:
+  Painter(const Job& job, ProgressKind kind) : job_(job), kind_(kind), begin_(Clock::now()) {}
+
+  void paint(bool last) {
+    const Snapshot now = snapshot(job_.progress());
+    if (!first_) first_ = now;
+    switch (kind_) {
+      case ProgressKind::terminal:
+        look();
+        paint_terminal(now);
+        break;
+      case ProgressKind::plain:
+        paint_plain(now, last);
+        break;
+      case ProgressKind::json:
+        look();
+        paint_json(now);
+        break;
+      case ProgressKind::none:
+        break;
+    }
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double rate(const Snapshot& now) const {
+    return static_cast<double>(now.gradients - first_->gradients) / std::max(1e-9, elapsed());
+  }
+  double left(const Snapshot& now) const {
+    const auto done = static_cast<double>(now.iterations - first_->iterations);
+    const auto to_do = static_cast<double>(now.goal - now.iterations);
+    return done > 0 ? elapsed() * to_do / done : std::nan("");
+  }
+
+  /// R-hat and ESS, so seldom that it takes no noticeable time from the chains.
+  void look() {
+    const auto begin = Clock::now();
+    if (begin < next_look_) return;
+    live_ = job_.live();
+    const auto took = Clock::now() - begin;
+    next_look_ = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), 300 * took);
+  }
+
+  std::string status(const Snapshot& now) const {
+    std::string text = fmt::format("{} gradients, {}/s", grouped(now.gradients),
+                                   grouped(static_cast<std::uint64_t>(rate(now))));
+    if (std::isfinite(live_.worst_rhat) && std::isfinite(live_.worst_ess)) {
+      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", live_.worst_rhat,
+                          brief(live_.worst_ess));
+    }
+    if (now.divergences > 0) text += fmt::format(", {} divergences", now.divergences);
+    if (now.iterations < now.goal) text += ", " + duration_text(left(now)) + " left";
+    return text;
+  }
+
+  std::string chain_line(std::size_t c) const {
+    const Progress& progress = job_.progress();
+    const ChainProgress& chain = progress.chains[c];
+    const std::uint64_t iteration = chain.iteration;
+    const bool warming_up = iteration < progress.warmup;
+    const std::uint64_t goal = progress.warmup + progress.draws;
+    constexpr int bar = 24;
+    const int filled =
+        static_cast<int>(std::min<std::uint64_t>(bar, goal == 0 ? bar : bar * iteration / goal));
+    std::string text =
+        fmt::format("chain {:<3} {:<7} [{}{}] {:>7}/{}", c + 1,
+                    !chain.begun        ? "waiting"
+                    : warming_up        ? "warmup"
+                    : iteration >= goal ? "done"
+                                        : "sample",
+                    std::string(filled, '#'), std::string(bar - filled, '.'), iteration, goal);
+    if (chain.begun) {
+      text += fmt::format("  step {:<8} depth {:<2} div {}", brief(chain.step_size),
+                          chain.depth.load(), chain.divergences.load());
+    }
+    return text;
+  }
+
+  void paint_terminal(const Snapshot& now) {
+    constexpr std::size_t most_lines = 16;
+    const std::size_t chains = job_.progress().chains.size();
+    std::vector<std::string> lines;
+    for (std::size_t c = 0; c < std::min(chains, most_lines); ++c) lines.push_back(chain_line(c));
+    if (chains > most_lines) {
+      lines.push_back(fmt::format("... and {} more chains", chains - most_lines));
+    }
+    lines.push_back(status(now));
+    winsize size{};
+    const std::size_t width =
+        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1U : 79;
+    std::string text;
+    if (painted_lines_ > 0) text += fmt::format("\033[{}A", painted_lines_);
+    for (const std::string& line : lines) text += "\r\033[K" + line.substr(0, width) + "\n";
+    painted_lines_ = lines.size();
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+  /// At most one line for every tenth of the way and every two seconds.
+  void paint_plain(const Snapshot& now, bool last) {
+    const std::uint64_t tenth = now.goal == 0 ? 10 : 10 * now.iterations / now.goal;
+    const bool due = tenth > last_tenth_ && Clock::now() >= next_line_;
+    if (!due && !(last && last_tenth_ < 10)) return;
+    if (last) look();
+    last_tenth_ = tenth;
+    next_line_ = Clock::now() + std::chrono::seconds(2);
+    fmt::print(stderr, "{:>3}%  {}\n", now.goal == 0 ? 100 : 100 * now.iterations / now.goal,
+               status(now));
+    std::fflush(stderr);
+  }
+
+  void paint_json(const Snapshot& now) {
+    if (Clock::now() < next_line_) return;
+    next_line_ = Clock::now() + std::chrono::milliseconds(500);
+    const Progress& progress = job_.progress();
+    const auto number = [](double value) {
+      return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string("null");
+    };
+    std::string chains;
+    for (const ChainProgress& chain : progress.chains) {
+      chains += fmt::format(
+          "{}{{\"phase\":\"{}\",\"iteration\":{},\"step_size\":{},\"depth\":{},\"divergences\":{}}"
+          "}",
+          chains.empty() ? "" : ",",
+          !chain.begun                        ? "waiting"
+          : chain.iteration < progress.warmup ? "warmup"
+                                              : "sampling",
+          chain.iteration.load(), number(chain.step_size), chain.depth.load(),
+          chain.divergences.load());
+    }
+    fmt::print(stderr,
+               "{{\"elapsed\":{},\"iterations\":{},\"goal\":{},\"gradients\":{},"
+               "\"gradients_per_second\":{},\"worst_rhat\":{},\"worst_ess\":{},\"divergences\":{},"
+               "\"seconds_left\":{},\"chains\":[{}]}}\n",
+               number(elapsed()), now.iterations, now.goal, now.gradients, number(rate(now)),
+               number(live_.worst_rhat), number(live_.worst_ess), now.divergences,
+               number(left(now)), chains);
+    std::fflush(stderr);
+  }
+
+  const Job& job_;
+  ProgressKind kind_;
+  Clock::time_point begin_;
+  Clock::time_point next_look_{};
+  Clock::time_point next_line_{};
+  std::optional<Snapshot> first_;
+  Job::Live live_{std::nan(""), std::nan("")};
+  std::size_t painted_lines_ = 0;
+  std::uint64_t last_tenth_ = 0;
+};
+
+}  // namespace
+
+ProgressKind parse_progress(std::string_view name) {
+  if (name == "auto") return isatty(STDERR_FILENO) ? ProgressKind::terminal : ProgressKind::plain;
+  if (name == "plain") return ProgressKind::plain;
+  if (name == "json") return ProgressKind::json;
+  if (name == "none") return ProgressKind::none;
+  throw ConfigError(
+      fmt::format("progress: found '{}', expected one of auto, plain, json, none", name));
+}
+
+Display::Display(const Job& job, ProgressKind kind)
+    : job_(job), kind_(kind), thread_([this] { watch(); }) {}
+
+Display::~Display() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Display::watch() {
+  Painter painter(job_, kind_);
+  std::unique_lock lock(mutex_);
+  while (!over_) {
+    painter.paint(false);
+    wake_.wait_for(lock, std::chrono::milliseconds(200), [&] { return over_; });
+  }
+  painter.paint(true);
+}
+
+}  // namespace rehmc::cli

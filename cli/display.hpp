@@ -1,0 +1,39 @@
+// Shows how far a run is: lines on a terminal, plain lines, or JSON lines.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "rehmc/run/job.hpp"
+
+namespace rehmc::cli {
+
+enum class ProgressKind { terminal, plain, json, none };
+
+/// "auto" (lines on a terminal if stderr is one, else plain), "plain", "json" or "none".
+ProgressKind parse_progress(std::string_view name);
+
+/// Shows the progress of a job on stderr from construction to destruction, in a thread of its own
+/// that is nearly always asleep.
+class Display {
+ public:
+  Display(const Job& job, ProgressKind kind);
+  ~Display();
+  Display(const Display&) = delete;
+  Display& operator=(const Display&) = delete;
+
+ private:
+  void watch();
+
+  const Job& job_;
+  ProgressKind kind_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rehmc::cli

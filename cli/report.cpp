@@ -1,0 +1,37 @@
+// rehmc report: one self-contained HTML page about a run.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/run/finish.hpp"
+#include "rehmc/run/job.hpp"
+
+namespace rehmc::cli {
+
+void add_report(CLI::App& app, Action& chosen) {
+  CLI::App& command = *app.add_subcommand("report", "write the page about a run anew");
+  const auto run = std::make_shared<std::string>();
+  command.add_option("RUN", *run, "the folder of the run")->required();
+  command.callback([&chosen, run] {
+    chosen = [run] {
+      const RunFolder folder(*run);
+      const Manifest manifest = read_manifest(folder);
+      SampleResult result = load_run(folder, manifest);
+      cut_to_shortest(result);
+      if (result.chains.front().record.size() == 0) {
+        throw DataError(
+            fmt::format("{}: there are no draws in every chain yet; go on with: rehmc "
+                        "resume {}",
+                        *run, *run));
+      }
+      write_report(folder, manifest, result, summarise_run(result));
+      fmt::print("{}\n", folder.report().string());
+      return 0;
+    };
+  });
+}
+
+}  // namespace rehmc::cli

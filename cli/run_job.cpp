@@ -1,0 +1,125 @@
+// The part that sample, resume and extend share.
+#include "run_job.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "display.hpp"
+#include "interrupt.hpp"
+#include "models/registry.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/run/finish.hpp"
+#include "rehmc/run/job.hpp"
+#include "table.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+/// Fewer draws than this per chain say nothing.
+constexpr std::size_t least_draws = 4;
+
+std::string seconds_text(double seconds) {
+  return seconds < 10 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.0f} s", seconds);
+}
+
+void print_summary(const RunSummary& summary, const Manifest& manifest, const RunFolder& folder,
+                   const ShowOptions& options) {
+  const Diagnostics& diagnostics = summary.diagnostics;
+  const std::string run = folder.path().string();
+  fmt::print(
+      "\n{}: {} chains x {} draws, seed {}; {} + {} gradients (warmup + sampling), {} of "
+      "chain time\n\n",
+      manifest.model.name, diagnostics.ebfmi.size(), summary.draws, manifest.seed,
+      grouped(diagnostics.gradients_warmup), grouped(diagnostics.gradients_sampling),
+      seconds_text(diagnostics.seconds_warmup + diagnostics.seconds_sampling));
+  fmt::print("{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}));
+}
+
+void print_files(const Manifest& manifest, const RunFolder& folder) {
+  const std::string run = folder.path().string();
+  const bool recycled = manifest.settings.sample.kernel.recycling.kind != RecyclingKind::none;
+  fmt::print(
+      "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, posterior.nc (ArviZ), "
+      "summary.json\n",
+      run, recycled ? ", recycled-*.csv" : "");
+  fmt::print("Report:       {}\n", folder.report().string());
+  fmt::print("Next:         rehmc extend {} --draws {}   take more draws\n", run,
+             manifest.settings.sample.draws);
+}
+
+}  // namespace
+
+void add_show_options(CLI::App& command, ShowOptions& options) {
+  command
+      .add_option("--progress", options.progress, "how to show progress: auto, plain, json or none")
+      ->capture_default_str();
+  command.add_flag("--quiet,-q", options.quiet, "print warnings and errors only");
+  command.add_flag("--strict", options.strict, "exit with code 1 if there are warnings");
+  command.add_flag("--all", options.all, "show all parameters, not only the least certain ones");
+}
+
+Density stored_model(const Manifest& manifest, const RunFolder& folder) {
+  const bool has_data = std::filesystem::exists(folder.data());
+  BuiltModel model = make_model(manifest.model.name, has_data ? read_file(folder.data()) : "",
+                                has_data ? folder.data().string() : "");
+  if (model.identity != manifest.model.hash) {
+    throw DataError(fmt::format(
+        "{}: the model {} is not the one that was sampled (its code or its data changed); start a "
+        "new run",
+        folder.path().string(), manifest.model.name));
+  }
+  return std::move(model.density);
+}
+
+int run_job(const Density& density, const Manifest& manifest, const RunFolder& folder,
+            const ShowOptions& options) {
+  const ProgressKind progress =
+      options.quiet ? ProgressKind::none : parse_progress(options.progress);
+  const std::atomic<int>& interrupts = catch_interrupts();
+  Job job(density, manifest, folder);
+  {
+    const Display display(job, progress);
+    job.run(interrupts);
+  }
+  for (const std::string& problem : job.problems()) {
+    fmt::print(stderr, "Note: {}; went on from an earlier state\n", problem);
+  }
+  const bool interrupted = !job.complete();
+  SampleResult result = job.result();
+  std::size_t shortest = result.chains.front().record.size();
+  for (const ChainResult& chain : result.chains) shortest = std::min(shortest, chain.record.size());
+  if (interrupted && shortest < least_draws) {
+    fmt::print(stderr,
+               "\nInterrupted before there was anything to summarise. Nothing is lost; go on with: "
+               "rehmc resume {}\n",
+               folder.path().string());
+    return static_cast<int>(ExitCode::interrupted);
+  }
+
+  const RunSummary summary = finish_run(folder, manifest, std::move(result), &density);
+  if (!options.quiet) {
+    print_summary(summary, manifest, folder, options);
+    if (!job.until_verdict().empty()) fmt::print("{}\n", job.until_verdict());
+  }
+  if (!options.quiet || !summary.diagnostics.warnings.empty()) {
+    std::fflush(stdout);
+    fmt::print(options.quiet ? stderr : stdout, "{}", warnings_text(summary.diagnostics));
+  }
+  if (interrupted) {
+    std::fflush(stdout);
+    fmt::print(stderr,
+               "\nInterrupted after {} draws per chain; all files are valid. Go on with: rehmc "
+               "resume {}\n",
+               shortest, folder.path().string());
+    return static_cast<int>(ExitCode::interrupted);
+  }
+  if (!options.quiet) print_files(manifest, folder);
+  return options.strict && !summary.diagnostics.warnings.empty() ? 1 : 0;
+}
+
+}  // namespace rehmc::cli

@@ -1,0 +1,234 @@
+// rehmc sample: draws from the posterior of a model into a run folder.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "command.hpp"
+#include "display.hpp"
+#include "models/registry.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/metric_file.hpp"
+#include "rehmc/run/init_file.hpp"
+#include "rehmc/run/manifest.hpp"
+#include "run_job.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+/// What the command line says, before it is checked.
+struct SampleOptions {
+  std::string model;
+  std::string data;
+  std::string output;
+  std::string kernel = "nuts";
+  std::string recycle = "spread:8";
+  std::string metric = "diag";
+  std::string metric_from = "recycled";
+  std::string metric_file;
+  std::string path_jitter;
+  std::string init;
+  std::optional<std::uint64_t> seed;
+  bool force = false;
+  bool no_draws = false;
+  RunSettings run;
+  ShowOptions show;
+  /// Numbers that rooms declare as settings, by name: where each goes.
+  std::map<std::string, std::vector<std::function<void(const std::string&)>>> numbers;
+};
+
+/// Reads a whole number or a decimal one; nothing else may stand there.
+template <class Value>
+void read_number(const std::string& option, const std::string& text, Value& value) {
+  if constexpr (std::same_as<Value, bool>) {
+    value = true;
+  } else {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc::result_out_of_range) {
+      throw ConfigError(fmt::format("{}: {} is out of range", option, text));
+    }
+    if (error != std::errc{} || stop != end) {
+      throw ConfigError(fmt::format("{}: found '{}', expected {}", option, text,
+                                    std::integral<Value> ? "a whole number" : "a number"));
+    }
+  }
+}
+
+/// One option for every setting that a room declares; two rooms may share a name, and then mean it
+/// alike.
+void add_settings(CLI::App& command, SampleOptions& options) {
+  for_each_setting(options.run, [&](std::string_view group, const auto& setting, auto& owner) {
+    std::string name(setting.name);
+    if (name == "jitter_least" || name == "jitter_most") return;  // --path-jitter sets both
+    std::replace(name.begin(), name.end(), '_', '-');
+    const std::string option = "--" + name;
+    auto& value = owner.*(setting.field);
+    using Value = std::decay_t<decltype(value)>;
+    const bool known = options.numbers.contains(option);
+    options.numbers[option].push_back(
+        [&value, option](const std::string& text) { read_number(option, text, value); });
+    if (known) return;
+    const auto set = [&options, option](const std::string& text) {
+      for (const auto& each : options.numbers[option]) each(text);
+    };
+    if constexpr (std::same_as<Value, bool>) {
+      command
+          .add_flag_callback(
+              option, [set] { set(""); }, std::string(setting.help))
+          ->group(std::string(group));
+    } else {
+      command
+          .add_option_function<std::string>(
+              option, set, fmt::format("{} ({})", setting.help, setting.range.describe()))
+          ->default_str(fmt::format("{}", value))
+          ->group(std::string(group))
+          ->type_name("");
+    }
+  });
+}
+
+void set_jitter(HmcSettings& hmc, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  read_number("--path-jitter", text.substr(0, colon), hmc.jitter_least);
+  hmc.jitter_most = hmc.jitter_least;
+  if (colon != std::string::npos) {
+    read_number("--path-jitter", text.substr(colon + 1), hmc.jitter_most);
+  } else if (hmc.jitter_least < 1) {  // one number: a share to either side
+    hmc.jitter_most = 1 + hmc.jitter_least;
+    hmc.jitter_least = 1 - hmc.jitter_least;
+  }
+}
+
+std::uint64_t fresh_seed() {
+  // Short enough to be typed again.
+  std::random_device device;
+  return device();
+}
+
+void set_init(const std::string& init, const std::vector<std::string>& names,
+              SampleSettings& sample) {
+  if (init.empty()) return;
+  double radius = 0;
+  const auto [end, error] = std::from_chars(init.data(), init.data() + init.size(), radius);
+  if (error == std::errc{} && end == init.data() + init.size()) {
+    if (radius == 0) {
+      sample.start = {std::vector<double>(names.size(), 0.0)};
+    } else {
+      sample.initial.initial_radius = radius;
+    }
+    return;
+  }
+  sample.start = read_init_file(init, names);
+}
+
+/// Removes what a run that could not even begin has left.
+void remove_stillborn(const RunFolder& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().filename().string().starts_with("checkpoint-")) return;
+  }
+  remove_run(folder);
+}
+
+int sample(SampleOptions& options) {
+  RunSettings& run = options.run;
+  SampleSettings& settings = run.sample;
+  settings.kernel.kind = parse_kernel(options.kernel);
+  settings.kernel.recycling = parse_recycling(options.recycle);
+  settings.warmup.metric = parse_metric(options.metric);
+  settings.warmup.metric_from = parse_metric_source(options.metric_from);
+  if (!options.path_jitter.empty()) set_jitter(settings.kernel.hmc, options.path_jitter);
+  run.store_draws = !options.no_draws;
+
+  const std::string data_text = options.data.empty() ? "" : read_file(options.data);
+  BuiltModel model = make_model(options.model, data_text, options.data);
+  Manifest manifest;
+  manifest.version = version();
+  manifest.created = utc_now();
+  manifest.model = {model.name, model.identity};
+  manifest.names = model.density.names();
+  manifest.seed = options.seed.value_or(fresh_seed());
+  settings.seed = manifest.seed;
+  set_init(options.init, manifest.names, settings);
+  if (!options.metric_file.empty()) {
+    settings.warmup.initial_metric =
+        read_metric_file(options.metric_file, model.density.dimension());
+  }
+  run.check();
+  manifest.settings = run;
+  // Bad words and patterns are told before a folder is made.
+  parse_progress(options.show.progress);
+  recorded_columns(manifest.names, run);
+
+  const RunFolder folder(options.output.empty() ? free_folder(model.name)
+                                                : std::filesystem::path(options.output));
+  create_run_folder(folder, options.force);
+  try {
+    if (!options.data.empty()) write_whole(folder.data(), data_text);
+    write_manifest(folder, manifest);
+    return run_job(model.density, manifest, folder, options.show);
+  } catch (...) {
+    remove_stillborn(folder);
+    throw;
+  }
+}
+
+}  // namespace
+
+void add_sample(CLI::App& app, Action& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("sample", "sample a model, and recycle what others discard");
+  const auto options = std::make_shared<SampleOptions>();
+  command.add_option("MODEL", options->model, "a built-in model (rehmc models lists them)")
+      ->required();
+  command.add_option("--data", options->data, "JSON file with the model's data")->type_name("FILE");
+  command
+      .add_option("--output,-o", options->output,
+                  "folder for the run (default: MODEL-1, MODEL-2, ...)")
+      ->type_name("DIR");
+  command.add_flag("--force", options->force, "replace a run that is in the folder already");
+  command.add_option("--seed", options->seed, "seed of all random numbers (default: a fresh one)");
+  command.add_option("--kernel", options->kernel, "nuts, nuts-slice or hmc")->capture_default_str();
+  command
+      .add_option("--recycle", options->recycle,
+                  "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
+                  "or stride:K")
+      ->capture_default_str();
+  command.add_option("--metric", options->metric, "metric to estimate: diag, dense or unit")
+      ->capture_default_str();
+  command
+      .add_option("--metric-from", options->metric_from,
+                  "estimate the metric from all recycled states, or from the chain's draws")
+      ->capture_default_str();
+  command
+      .add_option("--metric-file", options->metric_file, "metric to begin with (CmdStan's JSON)")
+      ->type_name("FILE");
+  command.add_option("--path-jitter", options->path_jitter,
+                     "hmc: factor on the path length, LEAST:MOST, or a share to either side");
+  command.add_option("--init", options->init,
+                     "start: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
+  command.add_option("--save", options->run.save, "record only parameters that fit these patterns")
+      ->delimiter(',');
+  command
+      .add_option("--drop", options->run.drop, "do not record parameters that fit these patterns")
+      ->delimiter(',');
+  command.add_flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
+  command.add_flag("--no-draws", options->no_draws,
+                   "store no draws: running summaries only, in bounded memory and space");
+  command.add_option("--until", options->run.until,
+                     "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
+                     "\"mcse(mean)<=0.01*sd\"; --draws is then the most to take");
+  add_show_options(command, options->show);
+  add_settings(command, *options);
+  command.callback([&chosen, options] { chosen = [options] { return sample(*options); }; });
+}
+
+}  // namespace rehmc::cli

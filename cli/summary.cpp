@@ -1,0 +1,93 @@
+// rehmc summary: the table of a run folder, or of CSV files that CmdStan or rehmc wrote.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "command.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/output/stan_csv.hpp"
+#include "rehmc/run/finish.hpp"
+#include "rehmc/run/job.hpp"
+#include "table.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+struct SummaryOptions {
+  std::vector<std::string> inputs;
+  bool json = false;
+  bool csv = false;
+  bool all = false;
+};
+
+struct Source {
+  SampleResult result;
+  std::string model;
+  std::uint64_t seed = 0;
+};
+
+Source load(const std::vector<std::string>& inputs) {
+  if (inputs.size() == 1 && std::filesystem::is_directory(inputs.front())) {
+    const RunFolder folder(inputs.front());
+    const Manifest manifest = read_manifest(folder);
+    return {load_run(folder, manifest), manifest.model.name, manifest.seed};
+  }
+  std::vector<std::filesystem::path> files;
+  for (const std::string& input : inputs) {
+    if (!std::filesystem::exists(input)) {
+      throw NoInputError(fmt::format("{}: there is no such file or folder", input));
+    }
+    if (std::filesystem::is_directory(input)) {
+      throw ConfigError(fmt::format("{}: give one run folder, or CSV files, not both", input));
+    }
+    files.emplace_back(input);
+  }
+  SampleResult result = read_stan_csv(files);
+  const std::uint64_t seed = result.seed;
+  return {std::move(result), files.front().stem().string(), seed};
+}
+
+int summarise_inputs(const SummaryOptions& options) {
+  Source source = load(options.inputs);
+  cut_to_shortest(source.result);
+  if (source.result.chains.front().record.size() == 0) {
+    throw DataError(
+        fmt::format("{}: there are no draws in every chain yet", options.inputs.front()));
+  }
+  const RunSummary summary = summarise_run(source.result);
+  if (options.json) {
+    fmt::print("{}", summary_json(summary, source.model, source.seed));
+  } else if (options.csv) {
+    fmt::print("{}", summary_csv(summary));
+  } else {
+    std::string again = "rehmc summary";
+    for (const std::string& input : options.inputs) again += " " + input;
+    fmt::print("{}: {} chains x {} draws\n\n{}\n{}", source.model, source.result.chains.size(),
+               summary.draws, summary_table(summary, {options.all, again + " --all"}),
+               warnings_text(summary.diagnostics));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_summary(CLI::App& app, Action& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "summary", "means, sds, quantiles and their errors, of a run or of CSV files");
+  const auto options = std::make_shared<SummaryOptions>();
+  command
+      .add_option("RUN|CSV", options->inputs,
+                  "a run folder, or the CSV files of all chains (CmdStan's or ours)")
+      ->required();
+  auto* json =
+      command.add_flag("--json", options->json, "all numbers as JSON (as in summary.json)");
+  command.add_flag("--csv", options->csv, "all numbers as comma-separated values")->excludes(json);
+  command.add_flag("--all", options->all, "show all parameters, not only the least certain ones");
+  command.callback(
+      [&chosen, options] { chosen = [options] { return summarise_inputs(*options); }; });
+}
+
+}  // namespace rehmc::cli

@@ -1,0 +1,189 @@
+// Lays out the summary.
+#include "table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace rehmc::cli {
+
+namespace {
+
+constexpr std::size_t most_rows = 20;
+
+double quantile(const Estimate& estimate, double probability) {
+  for (const QuantileEstimate& q : estimate.quantiles) {
+    if (q.probability == probability) return q.value;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// As many decimals as the error leaves meaning to, and one more.
+std::string with_error(double value, double mcse) {
+  if (!std::isfinite(value)) return fmt::format("{}", value);
+  if (!(mcse > 0) || !std::isfinite(mcse)) return brief(value, 4);
+  const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(mcse))), 0, 8);
+  if (std::abs(value) >= 1e7 || (value != 0 && std::abs(value) < 1e-4)) return brief(value, 4);
+  return fmt::format("{:.{}f}", value, std::min(decimals, 6));
+}
+
+std::string count_text(double value) {
+  if (!std::isfinite(value)) return "-";
+  return grouped(static_cast<std::uint64_t>(std::llround(std::max(0.0, value))));
+}
+
+double gain(const ParameterSummary& row) {
+  const double ratio = row.plain.mcse_mean / row.recycled->mcse_mean;
+  return ratio * ratio;
+}
+
+std::string gain_text(double value) {
+  return std::isfinite(value) ? fmt::format("x{}", brief(value, value < 10 ? 2 : 3)) : "-";
+}
+
+/// How badly a parameter is known: the worse, the smaller.
+double soundness(const ParameterSummary& row) {
+  const double ess = std::min(row.convergence.ess_bulk, row.convergence.ess_tail);
+  return std::isnan(ess) ? -1 : ess;
+}
+
+/// The rows to show, in order.
+std::vector<const ParameterSummary*> chosen_rows(const std::vector<ParameterSummary>& rows,
+                                                 bool all) {
+  std::vector<const ParameterSummary*> chosen;
+  for (const ParameterSummary& row : rows) chosen.push_back(&row);
+  if (all || rows.size() <= most_rows) return chosen;
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const auto* a, const auto* b) { return soundness(*a) < soundness(*b); });
+  chosen.resize(most_rows);
+  return chosen;
+}
+
+using Cells = std::vector<std::string>;
+
+/// Right-aligned columns as wide as they need, the first one left-aligned; an empty header cell
+/// draws a bar.
+std::string layout(const std::vector<Cells>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Cells& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string text;
+  for (const Cells& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line += c == 0 ? fmt::format("{:<{}}", row[c], widths[c])
+                     : fmt::format("  {:>{}}", row[c], widths[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double v) { return !std::isfinite(v); });
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::string grouped(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return digits;
+}
+
+std::string brief(double value, int digits) {
+  if (std::isnan(value)) return "-";
+  return fmt::format("{:.{}g}", value, digits);
+}
+
+std::string summary_table(const RunSummary& summary, const TableOptions& options) {
+  const auto& parameters = summary.parameters;
+  const bool recycled = !parameters.empty() && parameters.front().recycled.has_value();
+  std::vector<Cells> rows;
+  Cells head{"parameter", "mean", "mcse", "sd", "5%", "50%", "95%", "ess bulk", "ess tail", "rhat"};
+  if (recycled) head.insert(head.end(), {"|", "recycled", "mcse", "ess", "gain"});
+  rows.push_back(head);
+  const auto chosen = chosen_rows(parameters, options.all);
+  for (const ParameterSummary* row : chosen) {
+    const Estimate& plain = row->plain;
+    Cells cells{
+        row->name,
+        with_error(plain.mean, plain.mcse_mean),
+        brief(plain.mcse_mean, 2),
+        brief(plain.sd),
+        brief(quantile(plain, 0.05)),
+        brief(quantile(plain, 0.5)),
+        brief(quantile(plain, 0.95)),
+        count_text(row->convergence.ess_bulk),
+        count_text(row->convergence.ess_tail),
+        std::isnan(row->convergence.rhat) ? "-" : fmt::format("{:.3f}", row->convergence.rhat)};
+    if (recycled) {
+      cells.insert(cells.end(), {"|", with_error(row->recycled->mean, row->recycled->mcse_mean),
+                                 brief(row->recycled->mcse_mean, 2),
+                                 count_text(row->recycled->ess_mean), gain_text(gain(*row))});
+    }
+    rows.push_back(std::move(cells));
+  }
+  std::string text = layout(rows);
+  if (chosen.size() < parameters.size()) {
+    text += fmt::format("The {} least certain of {} parameters, worst first; all of them: {}\n",
+                        chosen.size(), parameters.size(), options.remedy);
+  }
+  if (recycled) {
+    std::vector<double> gains;
+    for (const ParameterSummary& row : parameters) gains.push_back(gain(row));
+    text += fmt::format(
+        "\nRecycling: the same gradients are worth {} times as many draws for a mean (median over "
+        "parameters).\n",
+        brief(median(gains), 2));
+  }
+  return text;
+}
+
+std::string summary_csv(const RunSummary& summary) {
+  std::string text = "name,estimate,mean,mcse_mean,ess_mean,sd,mcse_sd,ess_sd";
+  for (const double p : standard_probabilities) {
+    text += fmt::format(",q{0},mcse_q{0},ess_q{0}", 100 * p);
+  }
+  text += ",rhat,ess_bulk,ess_tail\n";
+  const auto add = [&](const ParameterSummary& row, const char* kind, const Estimate& estimate) {
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{}", row.name, kind, estimate.mean, estimate.mcse_mean,
+                    estimate.ess_mean, estimate.sd, estimate.mcse_sd, estimate.ess_sd);
+    for (const QuantileEstimate& q : estimate.quantiles) {
+      text += fmt::format(",{},{},{}", q.value, q.mcse, q.ess);
+    }
+    text += fmt::format(",{},{},{}\n", row.convergence.rhat, row.convergence.ess_bulk,
+                        row.convergence.ess_tail);
+  };
+  for (const ParameterSummary& row : summary.parameters) {
+    add(row, "plain", row.plain);
+    if (row.recycled) add(row, "recycled", *row.recycled);
+  }
+  return text;
+}
+
+std::string warnings_text(const Diagnostics& diagnostics) {
+  if (diagnostics.warnings.empty()) {
+    return "No warnings: no divergences, R-hat and effective sample sizes are fine.\n";
+  }
+  std::string text;
+  for (const Warning& warning : diagnostics.warnings) {
+    text += fmt::format("Warning: {}\n", warning.text);
+  }
+  return text;
+}
+
+}  // namespace rehmc::cli

@@ -1,0 +1,27 @@
+// The summary of a run as text for people.
+#pragma once
+
+#include <string>
+
+#include "rehmc/run/finish.hpp"
+
+namespace rehmc::cli {
+
+struct TableOptions {
+  bool all = false;    ///< all rows, in the model's order; else the worst ones of a wide model
+  std::string remedy;  ///< the command that shows all rows
+};
+
+/// The table, with a line that tells what it means.
+std::string summary_table(const RunSummary& summary, const TableOptions& options);
+/// The same numbers as comma-separated values, all rows.
+std::string summary_csv(const RunSummary& summary);
+/// The warnings, one paragraph each; a good word if there are none.
+std::string warnings_text(const Diagnostics& diagnostics);
+
+/// A count with separators: 1,234,567.
+std::string grouped(std::uint64_t count);
+/// A number in few digits, as in 1.23, 45.6, 0.00123, 1.2e+06.
+std::string brief(double value, int digits = 3);
+
+}  // namespace rehmc::cli

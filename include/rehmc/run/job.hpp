@@ -1,0 +1,70 @@
+// A run that keeps its output in a folder: new, resumed or extended, to the bit the same.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rehmc/model/log_density.hpp"
+#include "rehmc/output/run_folder.hpp"
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/run/manifest.hpp"
+#include "rehmc/run/progress.hpp"
+
+namespace rehmc {
+
+class ChainJob;
+
+/// Samples all chains of a run, in threads, and keeps files and checkpoints as it goes.
+class Job {
+ public:
+  /// The folder must exist. Chains that have a checkpoint there go on from it; others begin.
+  Job(const Density& density, const Manifest& manifest, const RunFolder& folder);
+  ~Job();
+
+  /// Samples until all draws are taken, the conditions of `until` hold, or `interrupts` is not 0
+  /// any more. Then all files are valid and on the disk. Throws what the first failing chain threw,
+  /// after the others have stored what they had.
+  void run(const std::atomic<int>& interrupts);
+
+  /// Whether every chain took all the draws it was meant to.
+  bool complete() const;
+  /// What there is of every chain. Only while nobody runs.
+  SampleResult result() const;
+  /// Why `until` stopped the run, or did not; empty without it.
+  const std::string& until_verdict() const { return until_verdict_; }
+  /// What was found wrong with checkpoints, and mended by going back further.
+  std::vector<std::string> problems() const;
+
+  const Progress& progress() const { return progress_; }
+
+  /// R-hat and ESS as they stand.
+  struct Live {
+    double worst_rhat = 0;  ///< NaN if there are too few draws yet
+    double worst_ess = 0;
+  };
+  /// From the draws that all chains have so far; may be called while it runs. Looks at the log
+  /// density and at most 30 parameters, so that it stays cheap.
+  Live live() const;
+
+ private:
+  void run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts);
+
+  Density density_;
+  Manifest manifest_;
+  RunFolder folder_;
+  std::vector<std::size_t> columns_;
+  Progress progress_;
+  std::vector<std::unique_ptr<ChainJob>> chains_;
+  std::string until_verdict_;
+  std::optional<std::uint64_t> stopped_at_;  ///< draws at which `until` ended the run
+};
+
+/// The run of a folder as its checkpoints have it; needs no model.
+SampleResult load_run(const RunFolder& folder, const Manifest& manifest);
+
+}  // namespace rehmc

@@ -1,0 +1,72 @@
+// All settings of a run: gathered from the rooms that declare them, written to and read from JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "rehmc/run/sample.hpp"
+
+namespace rehmc {
+
+/// How a run is done that keeps its output in a folder.
+struct RunSettings {
+  SampleSettings sample;
+  int thin = 1;
+  double checkpoint_seconds = 5;
+  bool save_warmup = false;
+  bool store_draws = true;        ///< false: running summaries only, in bounded memory
+  std::vector<std::string> save;  ///< patterns of names to record; none for all
+  std::vector<std::string> drop;  ///< patterns of names not to record
+  std::string until;              ///< when to stop before all draws are taken; see run/until.hpp
+
+  static constexpr auto settings() {
+    using S = RunSettings;
+    return std::tuple{Setting{"thin", &S::thin, between(1, 1e6),
+                              "store every n-th draw only; all states still enter the estimates"},
+                      Setting{"checkpoint_seconds", &S::checkpoint_seconds, between(0, 1e6),
+                              "seconds between checkpoints, from which a run can be resumed"}};
+  }
+
+  /// Throws ConfigError that names the setting, the value and the remedy.
+  void check() const;
+};
+
+/// Calls `visit(group, setting, owner)` for every number that a room declares as a setting, with
+/// the struct that owns it: `owner.*setting.field` is the value.
+template <class Visit>
+void for_each_setting(RunSettings& settings, Visit&& visit) {
+  const auto all_of = [&](std::string_view group, auto& owner) {
+    std::apply([&](const auto&... setting) { (visit(group, setting, owner), ...); },
+               std::decay_t<decltype(owner)>::settings());
+  };
+  all_of("run", settings.sample);
+  all_of("run", settings);
+  all_of("warmup", settings.sample.warmup);
+  all_of("step size adaptation", settings.sample.warmup.adapt_step_size);
+  all_of("warmup windows", settings.sample.warmup.windows);
+  all_of("initial point", settings.sample.initial);
+  all_of("nuts", settings.sample.kernel.nuts);
+  all_of("hmc", settings.sample.kernel.hmc);
+}
+
+/// By name: unit, diag, dense. ConfigError names those that there are.
+MetricKind parse_metric(std::string_view name);
+/// recycled, draws.
+MetricSource parse_metric_source(std::string_view name);
+std::string_view metric_name(MetricKind kind);
+std::string_view metric_source_name(MetricSource source);
+
+/// A JSON object with all settings, starting positions and the initial metric included.
+std::string settings_json(const RunSettings& settings);
+/// The settings of such an object. DataError names what is missing or wrong.
+RunSettings settings_from_json(std::string_view json);
+
+/// The coordinates that the patterns leave, in order. A pattern is a name or a part of one with `*`
+/// and `?`, as in a shell; the name of a vector stands for all its elements. ConfigError for a
+/// pattern that fits no name, and if nothing is left.
+std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
+                                          const RunSettings& settings);
+
+}  // namespace rehmc

@@ -1,0 +1,144 @@
+// POSIX files with fsync and rename.
+#include "rehmc/output/durable_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+[[noreturn]] void throw_file_error(const std::filesystem::path& path, const char* what) {
+  const int cause = errno;
+  const char* remedy =
+      cause == ENOSPC || cause == EDQUOT ? "; free some space, then go on with: rehmc resume" : "";
+  throw FileError(
+      fmt::format("{}: cannot {} it: {}{}", path.string(), what, std::strerror(cause), remedy));
+}
+
+bool write_all(int descriptor, std::string_view text, std::uint64_t offset) {
+  while (!text.empty()) {
+    const ssize_t written =
+        ::pwrite(descriptor, text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;  // a folder that cannot be read can still hold files
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+void write_whole(const std::filesystem::path& path, std::string_view text) {
+  std::filesystem::path temporary = path;
+  temporary += ".tmp";
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw_file_error(path, "create");
+  const bool written = write_all(descriptor, text, 0) && ::fsync(descriptor) == 0;
+  const int cause = errno;
+  ::close(descriptor);
+  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    if (!written) errno = cause;
+    const int kept = errno;
+    ::unlink(temporary.c_str());
+    errno = kept;
+    throw_file_error(path, "write");
+  }
+  sync_folder(path.parent_path());
+}
+
+GrowingFile::GrowingFile(std::filesystem::path path) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail("create");
+}
+
+GrowingFile::GrowingFile(std::filesystem::path path, std::uint64_t bytes)
+    : path_(std::move(path)), size_(bytes) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail("open");
+  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
+  if (end < 0 || static_cast<std::uint64_t>(end) < bytes) {
+    ::close(descriptor_);
+    throw FileError(fmt::format(
+        "{}: has {} bytes, but the checkpoint knows of {}; part of it was lost, so the run cannot "
+        "go on from here (rehmc check tells more)",
+        path_.string(), end, bytes));
+  }
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    const int cause = errno;
+    ::close(descriptor_);
+    errno = cause;
+    fail("truncate");
+  }
+}
+
+GrowingFile::GrowingFile(GrowingFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      waiting_(std::move(other.waiting_)),
+      patch_offset_(other.patch_offset_),
+      patch_(std::move(other.patch_)),
+      closing_(other.closing_) {}
+
+GrowingFile::~GrowingFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void GrowingFile::fail(const char* what) const { throw_file_error(path_, what); }
+
+bool GrowingFile::write_at(std::uint64_t offset, std::string_view text) const {
+  return write_all(descriptor_, text, offset);
+}
+
+void GrowingFile::patch(std::uint64_t offset, std::string text) {
+  patch_offset_ = offset;
+  patch_ = std::move(text);
+}
+
+void GrowingFile::sync_closing(std::string_view closing) {
+  sync();
+  if (!write_at(size_, closing) || ::fdatasync(descriptor_) != 0) fail("write");
+  closing_ = true;
+}
+
+void GrowingFile::sync() {
+  if (closing_) {
+    if (::ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) fail("truncate");
+    closing_ = false;
+  }
+  if (waiting_.empty() && patch_.empty()) return;
+  if (!write_at(size_, waiting_) || ::fdatasync(descriptor_) != 0) {
+    const int cause = errno;
+    // What got through of the new bytes would spoil the file for its readers.
+    if (::ftruncate(descriptor_, static_cast<off_t>(size_)) == 0) ::fdatasync(descriptor_);
+    errno = cause;
+    fail("write");
+  }
+  size_ += waiting_.size();
+  waiting_.clear();
+  // In place and within a page: no new space is needed.
+  if (!patch_.empty() && (!write_at(patch_offset_, patch_) || ::fdatasync(descriptor_) != 0)) {
+    fail("write");
+  }
+  patch_.clear();
+}
+
+}  // namespace rehmc

@@ -1,0 +1,472 @@
+// Writes results by netCDF's C interface.
+#include "rehmc/output/netcdf.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netcdf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+#include "variable_grids.hpp"
+
+namespace rehmc {
+
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t least_bytes_to_compress = std::size_t{1} << 16;
+constexpr auto padding = static_cast<std::size_t>(-1);
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view cause) {
+  throw Error(ExitCode::software, fmt::format("{}: cannot write it: {}", path.string(), cause));
+}
+
+/// A file under a temporary name, which takes its name only when it is whole and on the disk.
+class NetcdfFile {
+ public:
+  explicit NetcdfFile(const std::filesystem::path& path) : path_(path), temporary_(path) {
+    temporary_ += ".tmp";
+    check(nc_create(temporary_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
+    open_ = true;
+  }
+  ~NetcdfFile() {
+    if (open_) nc_close(id_);
+    if (!finished_) ::unlink(temporary_.c_str());
+  }
+  NetcdfFile(const NetcdfFile&) = delete;
+  NetcdfFile& operator=(const NetcdfFile&) = delete;
+
+  int id() const { return id_; }
+  void check(int status) const {
+    if (status != NC_NOERR) fail(path_, nc_strerror(status));
+  }
+
+  void finish() {
+    open_ = false;
+    check(nc_close(id_));
+    sync(temporary_, O_RDONLY);
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, std::strerror(errno));
+    finished_ = true;
+    const std::filesystem::path folder = path_.parent_path();
+    sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  }
+
+ private:
+  void sync(const std::filesystem::path& path, int flags) const {
+    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
+    const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
+    const int cause = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    if (!done) fail(path_, std::strerror(cause));
+  }
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int id_ = 0;
+  bool open_ = false;
+  bool finished_ = false;
+};
+
+struct Dimension {
+  int id;
+  std::size_t size;
+};
+
+struct Variable {
+  int id;
+  std::vector<std::size_t> shape;
+};
+
+/// Calls the function of netCDF's interface that is for this type.
+int put(int group, int variable, const std::size_t* start, const std::size_t* count,
+        const double* numbers) {
+  return nc_put_vara_double(group, variable, start, count, numbers);
+}
+int put(int group, int variable, const std::size_t* start, const std::size_t* count,
+        const std::int64_t* numbers) {
+  static_assert(sizeof(long long) == sizeof(std::int64_t));
+  return nc_put_vara_longlong(group, variable, start, count,
+                              reinterpret_cast<const long long*>(numbers));
+}
+int put(int group, int variable, const std::size_t* start, const std::size_t* count,
+        const signed char* numbers) {
+  return nc_put_vara_schar(group, variable, start, count, numbers);
+}
+
+template <class Number>
+constexpr nc_type type_of = std::is_same_v<Number, double>
+                                ? NC_DOUBLE
+                                : (std::is_same_v<Number, signed char> ? NC_BYTE : NC_INT64);
+
+/// A name that netCDF takes: no slash or control character, an ordinary first one.
+std::string acceptable(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '/' || c == 127; },
+      '_');
+  const auto first = static_cast<unsigned char>(name.empty() ? ' ' : name.front());
+  if (std::isalnum(first) == 0 && first != '_' && first < 128) name.insert(name.begin(), '_');
+  if (name.back() == ' ') name.back() = '_';
+  return name;
+}
+
+/// One group of the file.
+class Group {
+ public:
+  Group(const NetcdfFile& file, const char* name) : file_(&file) {
+    file.check(nc_def_grp(file.id(), name, &id_));
+  }
+
+  /// A name that no dimension or variable of this group has yet.
+  std::string free_name(const std::string& wanted) {
+    std::string name = acceptable(wanted);
+    while (!taken_.insert(name).second) name += '_';
+    return name;
+  }
+
+  /// A dimension with its coordinate, the numbers from 0 in steps.
+  Dimension dimension(const std::string& wanted, std::size_t size, std::size_t step = 1) {
+    const std::string name = free_name(wanted);
+    Dimension dimension{.id = 0, .size = size};
+    file_->check(nc_def_dim(id_, name.c_str(), size, &dimension.id));
+    std::vector<std::int64_t> coordinate(size);
+    for (std::size_t i = 0; i < size; ++i) coordinate[i] = static_cast<std::int64_t>(i * step);
+    const Variable variable = define<std::int64_t>(name, std::array{dimension});
+    write(variable, {0}, {size}, coordinate.data());
+    return dimension;
+  }
+
+  template <class Number>
+  Variable variable(const std::string& wanted, std::span<const Dimension> dimensions) {
+    return define<Number>(free_name(wanted), dimensions);
+  }
+
+  /// Blocks of these are written at once.
+  static std::size_t rows_per_block(const Variable& variable) {
+    std::size_t row_bytes = sizeof(double);
+    for (std::size_t k = 2; k < variable.shape.size(); ++k) row_bytes *= variable.shape[k];
+    return std::clamp<std::size_t>(chunk_bytes / row_bytes, 1, variable.shape[1]);
+  }
+
+  template <class Number>
+  void write(const Variable& variable, std::vector<std::size_t> start,
+             std::vector<std::size_t> count, const Number* numbers) {
+    for (std::size_t k = start.size(); k < variable.shape.size(); ++k) {
+      start.push_back(0);
+      count.push_back(variable.shape[k]);
+    }
+    file_->check(put(id_, variable.id, start.data(), count.data(), numbers));
+  }
+
+  void mark_as_flag(const Variable& variable) { text(variable.id, "dtype", "bool"); }
+  void attribute(const char* name, const std::string& value) { text(NC_GLOBAL, name, value); }
+  void attribute(const char* name, double value) {
+    file_->check(nc_put_att_double(id_, NC_GLOBAL, name, NC_DOUBLE, 1, &value));
+  }
+
+ private:
+  template <class Number>
+  Variable define(const std::string& name, std::span<const Dimension> dimensions) {
+    Variable variable{.id = 0, .shape = {}};
+    std::vector<int> ids;
+    for (const Dimension& dimension : dimensions) {
+      ids.push_back(dimension.id);
+      variable.shape.push_back(dimension.size);
+    }
+    file_->check(nc_def_var(id_, name.c_str(), type_of<Number>, static_cast<int>(ids.size()),
+                            ids.data(), &variable.id));
+    if (variable.shape.size() > 1) compress<Number>(variable);
+    return variable;
+  }
+
+  template <class Number>
+  void compress(const Variable& variable) {
+    const std::size_t size = std::accumulate(variable.shape.begin(), variable.shape.end(),
+                                             std::size_t{1}, std::multiplies<>());
+    if (size * sizeof(Number) < least_bytes_to_compress) return;
+    std::vector<std::size_t> chunk = variable.shape;
+    chunk[0] = 1;
+    chunk[1] = rows_per_block(variable);
+    file_->check(nc_def_var_chunking(id_, variable.id, NC_CHUNKED, chunk.data()));
+    file_->check(nc_def_var_deflate(id_, variable.id, 1, 1, 1));
+  }
+
+  void text(int variable, const char* name, const std::string& value) {
+    file_->check(nc_put_att_text(id_, variable, name, value.size(), value.c_str()));
+  }
+
+  const NetcdfFile* file_;
+  int id_ = 0;
+  std::set<std::string> taken_;
+};
+
+/// Which rows of a chain's matrix go into the file, in order; `padding` for NaN.
+struct ChainRows {
+  const std::vector<double>* matrix;
+  std::vector<std::size_t> rows;
+};
+
+/// Writes all parameters. The rows of a chain fill the dimensions after the first, the last of
+/// these fastest.
+void write_parameters(Group& group, const std::vector<std::string>& names,
+                      const std::vector<Dimension>& leading, const std::vector<ChainRows>& chains) {
+  std::size_t inner = 1;
+  for (std::size_t k = 2; k < leading.size(); ++k) inner *= leading[k].size;
+  std::vector<double> block;
+  for (const VariableGrid& grid : variable_grids(names)) {
+    std::vector<Dimension> dimensions = leading;
+    for (std::size_t k = 0; k < grid.shape.size(); ++k) {
+      dimensions.push_back(group.dimension(fmt::format("{}_dim_{}", grid.name, k), grid.shape[k]));
+    }
+    const Variable variable = group.variable<double>(grid.name, dimensions);
+    const std::size_t most = Group::rows_per_block(variable);
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      for (std::size_t begin = 0; begin < leading[1].size; begin += most) {
+        const std::size_t count = std::min(most, leading[1].size - begin);
+        block.clear();
+        for (const std::size_t row :
+             std::span(chains[c].rows).subspan(begin * inner, count * inner)) {
+          for (const std::size_t column : grid.columns) {
+            block.push_back(row == padding ? std::numeric_limits<double>::quiet_NaN()
+                                           : (*chains[c].matrix)[row * names.size() + column]);
+          }
+        }
+        group.write(variable, {c, begin}, {1, count}, block.data());
+      }
+    }
+  }
+}
+
+/// One phase of all chains: the records, and which draws of them are stored.
+struct Phase {
+  std::vector<const ChainRecord*> records;
+  std::size_t thin;
+  std::size_t draws = 0;  ///< that are stored
+
+  Phase(const SampleResult& result, ChainRecord ChainResult::*of, std::size_t every)
+      : thin(std::max<std::size_t>(every, 1)) {
+    for (const ChainResult& chain : result.chains) {
+      const ChainRecord& record = chain.*of;
+      const std::size_t stored = (record.size() + thin - 1) / thin;
+      draws = records.empty() ? stored : std::min(draws, stored);
+      records.push_back(&record);
+    }
+  }
+};
+
+std::vector<Dimension> chain_and_draw(Group& group, const Phase& phase) {
+  const Dimension chain = group.dimension("chain", phase.records.size());
+  return {chain, group.dimension("draw", phase.draws, phase.thin)};
+}
+
+class Writer {
+ public:
+  Writer(const NetcdfFile& file, const SampleResult& result, const NetcdfInfo& info)
+      : file_(&file), result_(&result), info_(&info) {}
+
+  void posterior(const char* name, const Phase& phase) const {
+    Group group = new_group(name);
+    std::vector<ChainRows> chains;
+    for (const ChainRecord* record : phase.records) {
+      ChainRows& rows = chains.emplace_back(ChainRows{&record->draws, {}});
+      for (std::size_t i = 0; i < phase.draws; ++i) rows.rows.push_back(i * phase.thin);
+    }
+    write_parameters(group, result_->names, chain_and_draw(group, phase), chains);
+  }
+
+  /// `metric`: whether these draws were taken with the final metric.
+  void sample_stats(const char* name, const Phase& phase, bool metric) const {
+    Group group = new_group(name);
+    const std::vector<Dimension> dimensions = chain_and_draw(group, phase);
+    // Draw by draw, what a function tells of it.
+    const auto series = [&]<class Number>(const char* variable_name, Number, const auto& tell) {
+      const Variable variable = group.variable<Number>(variable_name, dimensions);
+      std::vector<Number> numbers(phase.draws);
+      for (std::size_t c = 0; c < phase.records.size(); ++c) {
+        for (std::size_t i = 0; i < phase.draws; ++i) {
+          numbers[i] = static_cast<Number>(tell(*phase.records[c], i * phase.thin));
+        }
+        group.write(variable, {c, 0}, {1, phase.draws}, numbers.data());
+      }
+      return variable;
+    };
+    const auto numbers = [&](const char* variable_name, std::vector<double> ChainRecord::*of) {
+      series(variable_name, double{},
+             [of](const ChainRecord& r, std::size_t i) { return (r.*of)[i]; });
+    };
+    const auto flag = [&](const char* variable_name, Ending ending) {
+      group.mark_as_flag(series(
+          variable_name, static_cast<signed char>(0),
+          [ending](const ChainRecord& r, std::size_t i) { return r.ending[i] == ending ? 1 : 0; }));
+    };
+    numbers("lp", &ChainRecord::log_density);
+    numbers("acceptance_rate", &ChainRecord::acceptance);
+    numbers("step_size", &ChainRecord::step_size);
+    numbers("energy", &ChainRecord::energy);
+    numbers("energy_error", &ChainRecord::energy_error);
+    numbers("int_time", &ChainRecord::path_length);
+    const KernelSettings& kernel = result_->kernel;
+    if (kernel.kind == KernelKind::hmc && kernel.hmc.weight_by_steps)
+      numbers("mass", &ChainRecord::mass);
+    series("tree_depth", std::int64_t{},
+           [](const ChainRecord& r, std::size_t i) { return r.depth[i]; });
+    series("n_steps", std::int64_t{},
+           [](const ChainRecord& r, std::size_t i) { return r.leapfrogs[i]; });
+    flag("diverging", Ending::diverged);
+    flag("reached_max_treedepth", Ending::depth_limit);
+    if (metric) inverse_metric(group, dimensions.front());
+  }
+
+  void recycled_posterior(const Phase& phase) const {
+    std::vector<ChainRows> chains;
+    std::vector<std::vector<std::int64_t>> draw_of;
+    for (const ChainRecord* record : phase.records) {
+      ChainRows& rows = chains.emplace_back(ChainRows{&record->kept, {}});
+      auto& draws = draw_of.emplace_back();
+      for (std::size_t i = 0; i < phase.draws; ++i) {
+        const std::size_t draw = i * phase.thin;
+        for (std::size_t k = record->kept_begin(draw); k < record->kept_begin(draw + 1); ++k) {
+          rows.rows.push_back(k);
+          draws.push_back(static_cast<std::int64_t>(draw));
+        }
+      }
+    }
+    std::size_t most = 0;
+    for (const ChainRows& chain : chains) most = std::max(most, chain.rows.size());
+    if (most == 0) return;
+    Group group = new_group("recycled_posterior");
+    const std::size_t per_draw = states_per_draw(phase);
+    if (per_draw > 0) {
+      std::vector<Dimension> dimensions = chain_and_draw(group, phase);
+      dimensions.push_back(group.dimension("recycle", per_draw));
+      if (!weights_are_equal(phase, per_draw)) write_weights(group, dimensions, phase, chains);
+      write_parameters(group, result_->names, dimensions, chains);
+      return;
+    }
+    const std::vector<Dimension> dimensions{group.dimension("chain", chains.size()),
+                                            group.dimension("state", most)};
+    const Variable draw = group.variable<std::int64_t>("draw", dimensions);
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      chains[c].rows.resize(most, padding);
+      draw_of[c].resize(most, -1);
+      group.write(draw, {c, 0}, {1, most}, draw_of[c].data());
+    }
+    write_weights(group, dimensions, phase, chains);
+    write_parameters(group, result_->names, dimensions, chains);
+  }
+
+ private:
+  Group new_group(const char* name) const {
+    Group group(*file_, name);
+    double warmup = 0;
+    double sampling = 0;
+    for (const ChainResult& chain : result_->chains) {
+      warmup += chain.seconds_warmup;
+      sampling += chain.seconds_sampling;
+    }
+    group.attribute("created_at", info_->created);
+    group.attribute("creation_library", "rehmc");
+    group.attribute("creation_library_version", info_->version);
+    group.attribute("creation_library_language", "C++");
+    group.attribute("inference_library", "rehmc");
+    group.attribute("inference_library_version", info_->version);
+    group.attribute("inference_library_settings", info_->settings_json);
+    group.attribute("warmup_time", warmup);
+    group.attribute("sampling_time", sampling);
+    return group;
+  }
+
+  /// The diagonal of M^{-1}, or all of it if it is dense. A low-rank one would take far more space
+  /// than it has numbers, and has no place here.
+  void inverse_metric(Group& group, const Dimension& chain) const {
+    const Metric* first = result_->chains.front().tuning.metric.get();
+    if (first == nullptr || first->kind() == MetricKind::low_rank) return;
+    for (const ChainResult& other : result_->chains) {
+      const Metric* metric = other.tuning.metric.get();
+      if (metric == nullptr || metric->kind() != first->kind()) return;
+      if (metric->dimension() != first->dimension()) return;
+    }
+    const bool dense = first->kind() == MetricKind::dense;
+    std::vector<Dimension> dimensions{chain,
+                                      group.dimension("inv_metric_dim_0", first->dimension())};
+    if (dense) dimensions.push_back(group.dimension("inv_metric_dim_1", first->dimension()));
+    const Variable variable = group.variable<double>("inv_metric", dimensions);
+    for (std::size_t c = 0; c < result_->chains.size(); ++c) {
+      const Metric& metric = *result_->chains[c].tuning.metric;
+      const auto numbers = dense ? metric.numbers() : metric.inverse_diagonal();
+      group.write(variable, {c}, {1}, numbers.data());
+    }
+  }
+
+  /// How many states every draw keeps; 0 if that differs.
+  static std::size_t states_per_draw(const Phase& phase) {
+    const std::size_t count = phase.records.front()->kept_begin(1);
+    for (const ChainRecord* record : phase.records) {
+      for (std::size_t i = 0; i < phase.draws * phase.thin && i < record->size(); i += phase.thin) {
+        if (record->kept_begin(i + 1) - record->kept_begin(i) != count) return 0;
+      }
+    }
+    return count;
+  }
+
+  static bool weights_are_equal(const Phase& phase, std::size_t per_draw) {
+    const double expected = 1 / static_cast<double>(per_draw);
+    return std::all_of(phase.records.begin(), phase.records.end(), [&](const ChainRecord* record) {
+      return std::all_of(record->kept_weight.begin(), record->kept_weight.end(),
+                         [&](double weight) { return std::abs(weight - expected) < 1e-12; });
+    });
+  }
+
+  static void write_weights(Group& group, const std::vector<Dimension>& dimensions,
+                            const Phase& phase, const std::vector<ChainRows>& chains) {
+    const Variable variable = group.variable<double>("log_weight", dimensions);
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      std::vector<double> logs;
+      for (const std::size_t row : chains[c].rows) {
+        logs.push_back(std::log(row == padding ? 0 : phase.records[c]->kept_weight[row]));
+      }
+      group.write(variable, {c}, {1}, logs.data());
+    }
+  }
+
+  const NetcdfFile* file_;
+  const SampleResult* result_;
+  const NetcdfInfo* info_;
+};
+
+}  // namespace
+
+void write_netcdf(const std::filesystem::path& path, const SampleResult& result,
+                  const NetcdfInfo& info) {
+  NetcdfFile file(path);
+  const Writer writer(file, result, info);
+  const Phase sampling(result, &ChainResult::record, info.thin);
+  const Phase warmup(result, &ChainResult::warmup, info.thin);
+  if (sampling.draws > 0) {
+    writer.posterior("posterior", sampling);
+    writer.sample_stats("sample_stats", sampling, true);
+    if (result.kernel.recycling.kind != RecyclingKind::none) writer.recycled_posterior(sampling);
+  }
+  if (warmup.draws > 0) {
+    writer.posterior("warmup_posterior", warmup);
+    writer.sample_stats("warmup_sample_stats", warmup, false);
+  }
+  file.finish();
+}
+
+}  // namespace rehmc

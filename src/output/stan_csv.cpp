@@ -1,0 +1,194 @@
+// Writes Stan CSV as CmdStan does, so that its readers take it.
+#include "rehmc/output/stan_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "metric_type.hpp"
+#include "number_text.hpp"
+
+namespace rehmc {
+
+namespace {
+
+constexpr std::string_view sampler_columns =
+    "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,"
+    "int_time__,energy_error__,n_recycled__,max_depth_hit__,mass__";
+
+/// Any number of draws fits.
+constexpr std::size_t num_samples_width = 20;
+
+/// Lines `# key = value`, indented as a tree.
+class Comments {
+ public:
+  void group(int level, std::string_view name) {
+    fmt::format_to(std::back_inserter(text_), "# {:{}}{}\n", "", 2 * level, name);
+  }
+  template <class Value>
+  void value(int level, std::string_view key, const Value& value) {
+    fmt::format_to(std::back_inserter(text_), "# {:{}}{} = {}\n", "", 2 * level, key, value);
+  }
+  /// Text of the user's: a line break in it would end the comment.
+  void words(int level, std::string_view key, std::string words) {
+    std::replace_if(
+        words.begin(), words.end(), [](unsigned char c) { return c < ' '; }, '?');
+    value(level, key, words);
+  }
+
+  std::size_t size() const { return text_.size(); }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// The form of metric that can hold whatever warmup may end with: the one it estimates, or the one
+/// it began with where it has no time to estimate any.
+MetricKind announced_metric(const WarmupSettings& warmup) {
+  const auto first = warmup.initial_metric ? warmup.initial_metric->kind() : MetricKind::unit;
+  return std::max(warmup.metric, first);  // the kinds stand in the order of generality
+}
+static_assert(MetricKind::unit < MetricKind::diagonal && MetricKind::diagonal < MetricKind::dense &&
+              MetricKind::dense < MetricKind::low_rank);
+
+void write_adapt(Comments& comments, const WarmupSettings& warmup) {
+  comments.group(2, "adapt");
+  comments.value(3, "engaged", warmup.iterations > 0 ? 1 : 0);
+  comments.value(3, "gamma", warmup.adapt_step_size.regularisation);
+  comments.value(3, "delta", warmup.adapt_step_size.target_acceptance);
+  comments.value(3, "kappa", warmup.adapt_step_size.relaxation);
+  comments.value(3, "t0", warmup.adapt_step_size.offset);
+  comments.value(3, "init_buffer", warmup.windows.first_phase);
+  comments.value(3, "term_buffer", warmup.windows.last_phase);
+  comments.value(3, "window", warmup.windows.first_window);
+  comments.value(3, "save_metric", 1);
+}
+
+void write_algorithm(Comments& comments, const KernelSettings& kernel,
+                     const WarmupSettings& warmup) {
+  const bool tree = kernel.kind != KernelKind::hmc;
+  comments.value(2, "algorithm", "hmc");
+  comments.group(3, "hmc");
+  comments.value(4, "engine", tree ? "nuts" : "static");
+  comments.group(5, tree ? "nuts" : "static");
+  if (!tree) comments.value(6, "int_time", kernel.hmc.path_length);
+  comments.value(6, "max_depth", kernel.nuts.max_depth);  // readers insist, also for paths
+  comments.value(4, "metric", stan_metric_type(announced_metric(warmup)));
+  comments.value(4, "metric_file", "");
+  comments.value(4, "stepsize", warmup.step_size);
+  comments.value(4, "stepsize_jitter", 0);
+}
+
+}  // namespace
+
+StanCsvHead stan_csv_head(const StanCsvInfo& info, const std::vector<std::string>& names) {
+  Comments comments;
+  // The version of Stan whose format this is: the last one that wrote flags as 0 and 1, which all
+  // readers take.
+  comments.value(0, "stan_version_major", 2);
+  comments.value(0, "stan_version_minor", 32);
+  comments.value(0, "stan_version_patch", 0);
+  comments.words(0, "model", info.model + "_model");
+  comments.words(0, "start_datetime", info.start_datetime);
+  comments.value(0, "method", "sample");
+  comments.group(1, "sample");
+  StanCsvHead head;
+  comments.value(2, "num_samples", num_samples_field(info.draws, num_samples_width));
+  head.num_samples_width = num_samples_width;
+  head.num_samples_at = comments.size() - num_samples_width - 1;
+  comments.value(2, "num_warmup", info.warmup.iterations);
+  comments.value(2, "save_warmup", info.save_warmup ? 1 : 0);
+  comments.value(2, "thin", info.thin);
+  write_adapt(comments, info.warmup);
+  write_algorithm(comments, info.kernel, info.warmup);
+  comments.value(2, "num_chains", info.chains);
+  comments.value(0, "id", info.chain);
+  comments.group(0, "data");
+  comments.words(1, "file", info.data_file);
+  comments.words(0, "init", info.init);
+  comments.group(0, "random");
+  comments.value(1, "seed", info.seed);
+  comments.group(0, "output");
+  comments.words(1, "file", info.output_file);
+  comments.value(1, "diagnostic_file", "");
+  comments.group(0, "rehmc");
+  comments.words(1, "rehmc_version", info.version);
+  comments.value(1, "kernel", describe(info.kernel.kind));
+  comments.value(1, "recycle", describe(info.kernel.recycling));
+  comments.value(1, "metric_from",
+                 info.warmup.metric_from == MetricSource::recycled ? "recycled" : "draws");
+
+  head.text = std::move(comments).take();
+  head.text += sampler_columns;
+  for (const std::string& name : names) (head.text += ',') += name;
+  head.text += '\n';
+  return head;
+}
+
+std::string num_samples_field(std::uint64_t draws, std::size_t width) {
+  return fmt::format("{:<{}}", draws, width);
+}
+
+void append_stan_row(std::string& to, const ChainRecord& record, std::size_t draw) {
+  const auto add = [&](auto number) {
+    append_number(to, number);
+    to += ',';
+  };
+  const bool recycles = draw < record.kept_end.size();
+  add(record.log_density[draw]);
+  add(record.acceptance[draw]);
+  add(record.step_size[draw]);
+  add(record.depth[draw]);
+  add(record.leapfrogs[draw]);
+  add(record.ending[draw] == Ending::diverged ? 1 : 0);
+  add(record.energy[draw]);
+  add(record.path_length[draw]);
+  add(record.energy_error[draw]);
+  add(recycles ? record.kept_begin(draw + 1) - record.kept_begin(draw) : std::size_t{0});
+  add(record.ending[draw] == Ending::depth_limit ? 1 : 0);
+  add(record.mass[draw]);
+  for (const double value : record.draw(draw)) add(value);
+  to.back() = '\n';
+}
+
+std::string stan_adaptation(const StanCsvInfo& info, const Tuning& tuning) {
+  std::string text = "# Adaptation terminated\n# Step size = ";
+  append_number(text, tuning.step_size);
+  text += '\n';
+  const auto row = [&](std::span<const double> numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      text += i == 0 ? "# " : ", ";
+      append_number(text, numbers[i]);
+    }
+    text += '\n';
+  };
+  const std::string_view type = stan_metric_type(announced_metric(info.warmup));
+  if (type == "unit_e") {
+    text += "# No free parameters for unit metric\n";
+  } else if (type == "diag_e") {
+    text += "# Diagonal elements of inverse mass matrix:\n";
+    row(tuning.metric->inverse_diagonal());
+  } else {
+    text += "# Elements of inverse mass matrix:\n";
+    const std::size_t d = tuning.metric->dimension();
+    const std::vector<double> matrix = full_inverse_mass(*tuning.metric);
+    for (std::size_t i = 0; i < d; ++i) row(std::span(matrix).subspan(i * d, d));
+  }
+  return text;
+}
+
+std::string stan_timing(double seconds_warmup, double seconds_sampling) {
+  // No exponents: rstan drops the letter, and readers count characters.
+  return fmt::format(
+      "# \n"
+      "#  Elapsed Time: {:.6f} seconds (Warm-up)\n"
+      "#                {:.6f} seconds (Sampling)\n"
+      "#                {:.6f} seconds (Total)\n"
+      "# \n",
+      seconds_warmup, seconds_sampling, seconds_warmup + seconds_sampling);
+}
+
+}  // namespace rehmc

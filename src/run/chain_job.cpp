@@ -1,0 +1,288 @@
+// The life of one chain of a job: opened or resumed, advanced, stored, closed.
+#include "chain_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/output/checkpoint.hpp"
+#include "rehmc/output/metric_file.hpp"
+#include "rehmc/output/recycled_csv.hpp"
+#include "rehmc/output/stan_csv.hpp"
+
+namespace rehmc {
+
+namespace {
+
+constexpr std::size_t most_waiting = std::size_t{16} << 20;
+
+StanCsvInfo csv_info(const Manifest& manifest, const RunFolder& folder, std::size_t chain) {
+  const SampleSettings& sample = manifest.settings.sample;
+  StanCsvInfo info;
+  info.model = manifest.model.name;
+  info.version = manifest.version;
+  info.start_datetime = manifest.created;
+  info.chain = static_cast<int>(chain) + 1;
+  info.chains = sample.chains;
+  info.seed = manifest.seed;
+  info.draws = 0;  // patched with every checkpoint
+  info.thin = manifest.settings.thin;
+  info.save_warmup = manifest.settings.save_warmup;
+  info.kernel = sample.kernel;
+  info.warmup = sample.warmup;
+  info.init = sample.start.empty() ? fmt::format("{}", sample.initial.initial_radius) : "given";
+  info.output_file = folder.draws(chain).filename().string();
+  return info;
+}
+
+bool recycles(const RunSettings& settings) {
+  return settings.sample.kernel.recycling.kind != RecyclingKind::none;
+}
+
+}  // namespace
+
+ChainResult load_chain(const RunFolder& folder, std::size_t chain,
+                       const std::vector<std::size_t>& columns, const ChainFacts& facts) {
+  ChainResult result;
+  result.tuning = facts.tuning;
+  result.gradients_warmup = facts.gradients_warmup;
+  result.gradients_sampling = facts.gradients_sampling;
+  result.divergences_warmup = facts.divergences_warmup;
+  result.seconds_warmup = facts.seconds_warmup;
+  result.seconds_sampling = facts.seconds_sampling;
+  result.faults = facts.faults;
+  result.first_message = facts.first_message;
+
+  for (ChainRecord* record : {&result.record, &result.warmup}) {
+    record->columns = columns;
+    record->centre = facts.centre;
+    record->centre.resize(columns.size());  // not known before sampling begins
+  }
+  if (facts.states_bytes == 0) return result;
+  const std::filesystem::path path = folder.states(chain);
+  const std::string bytes = read_file(path);
+  if (bytes.size() < facts.states_bytes) {
+    throw FileError(fmt::format("{}: has {} bytes, but the checkpoint knows of {}", path.string(),
+                                bytes.size(), facts.states_bytes));
+  }
+  ArchiveReader reader(std::string_view(bytes).substr(0, facts.states_bytes));
+  try {
+    for (std::uint64_t i = 0; i < facts.warmup_stored; ++i) result.warmup.add_archived(reader);
+    for (std::uint64_t i = 0; i < facts.draws; ++i) result.record.add_archived(reader);
+    if (reader.left() != 0) throw DataError("there are more values than the checkpoint knows of");
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", path.string(), error.what()));
+  }
+  return result;
+}
+
+Address ChainJob::address() const {
+  return {place_.manifest->seed, static_cast<std::uint32_t>(place_.chain), 0};
+}
+
+std::vector<std::string> ChainJob::names() const {
+  std::vector<std::string> names;
+  for (const std::size_t column : *place_.columns) names.push_back(place_.manifest->names[column]);
+  return names;
+}
+
+void ChainJob::open() {
+  if (chain_) return;
+  const StanCsvHead head =
+      stan_csv_head(csv_info(*place_.manifest, *place_.folder, place_.chain), names());
+  num_samples_at_ = head.num_samples_at;
+  num_samples_width_ = head.num_samples_width;
+  StoredCheckpoint stored = read_checkpoint(place_.folder->checkpoint(place_.chain));
+  if (stored.found) {
+    problems_ = std::move(stored.problems);
+    resume(stored.content);
+  } else {
+    // Missing ones are no problem: the chain has not come to its first checkpoint.
+    for (std::string& problem : stored.problems) {
+      if (!problem.ends_with("is missing")) problems_.push_back(std::move(problem));
+    }
+    begin();
+    draws_file_->waiting() += head.text;
+    if (recycled_file_) recycled_file_->waiting() += recycled_csv_head(names());
+  }
+  last_tick_ = last_checkpoint_ = Clock::now();
+  report_progress(nullptr);
+}
+
+void ChainJob::begin() {
+  const RunFolder& folder = *place_.folder;
+  chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address());
+  warmup_ = ChainRecord(chain_->state().position, 0, *place_.columns);
+  {
+    const std::lock_guard lock(mutex_);
+    record_ = warmup_;
+  }
+  draws_file_.emplace(folder.draws(place_.chain));
+  states_file_.emplace(folder.states(place_.chain));
+  if (recycles(settings())) recycled_file_.emplace(folder.recycled(place_.chain));
+}
+
+void ChainJob::resume(const std::string& checkpoint) {
+  const RunFolder& folder = *place_.folder;
+  ArchiveReader reader(checkpoint);
+  const auto facts = reader.get<ChainFacts>();
+  const auto chain = reader.get<std::string>();
+  ArchiveReader chain_reader(chain);
+  chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), chain_reader);
+  ChainResult loaded = load_chain(folder, place_.chain, *place_.columns, facts);
+  {
+    const std::lock_guard lock(mutex_);
+    record_ = std::move(loaded.record);
+  }
+  warmup_ = std::move(loaded.warmup);
+  seconds_warmup_ = facts.seconds_warmup;
+  seconds_sampling_ = facts.seconds_sampling;
+  draws_file_.emplace(folder.draws(place_.chain), facts.draws_bytes);
+  states_file_.emplace(folder.states(place_.chain), facts.states_bytes);
+  if (recycles(settings())) {
+    recycled_file_.emplace(folder.recycled(place_.chain), facts.recycled_bytes);
+  }
+}
+
+void ChainJob::begin_sampling() {
+  chain_->begin_sampling();
+  {
+    const std::lock_guard lock(mutex_);
+    record_ = ChainRecord(chain_->centre(), static_cast<std::size_t>(settings().sample.draws),
+                          *place_.columns);
+  }
+  draws_file_->waiting() +=
+      stan_adaptation(csv_info(*place_.manifest, *place_.folder, place_.chain), chain_->tuning());
+  write_whole(place_.folder->metric(place_.chain), metric_json(chain_->tuning()));
+}
+
+void ChainJob::store_draw(const ChainRecord& record, std::size_t draw) {
+  record.archive_draw(scratch_, draw);
+  states_file_->waiting() += scratch_.bytes();
+  scratch_.clear();
+  if (draw % static_cast<std::size_t>(settings().thin) != 0) return;
+  append_stan_row(draws_file_->waiting(), record, draw);
+  if (recycled_file_ && &record == &record_) {
+    append_recycled_rows(recycled_file_->waiting(), record, draw,
+                         static_cast<int>(place_.chain) + 1);
+  }
+}
+
+void ChainJob::step() {
+  const bool warming_up = chain_->warming_up();
+  const Transition& transition = chain_->step();
+  report_progress(&transition);
+  if (!warming_up) {
+    {
+      const std::lock_guard lock(mutex_);
+      record_.add(transition);
+    }
+    store_draw(record_, record_.size() - 1);
+  } else if (settings().save_warmup) {
+    warmup_.add_draw(transition);
+    store_draw(warmup_, warmup_.size() - 1);
+  }
+}
+
+void ChainJob::report_progress(const Transition* transition) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  ChainProgress& progress = *place_.progress;
+  progress.iteration.store(chain_->iteration(), relaxed);
+  progress.gradients.store(chain_->guard().evaluations(), relaxed);
+  if (transition == nullptr) {
+    progress.begun = true;
+    progress.step_size.store(chain_->tuning().step_size, relaxed);
+    progress.divergences.store(record_.divergences.size(), relaxed);
+    return;
+  }
+  progress.step_size.store(transition->step_size, relaxed);
+  progress.depth.store(transition->depth, relaxed);
+  if (!chain_->warming_up() && transition->ending == Ending::diverged) {
+    progress.divergences.fetch_add(1, relaxed);
+  }
+}
+
+void ChainJob::add_seconds() {
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - last_tick_).count();
+  (chain_->warming_up() ? seconds_warmup_ : seconds_sampling_) += seconds;
+  last_tick_ = now;
+}
+
+bool ChainJob::checkpoint_is_due() const {
+  const std::size_t waiting = draws_file_->waiting().size() + states_file_->waiting().size() +
+                              (recycled_file_ ? recycled_file_->waiting().size() : 0);
+  if (waiting > most_waiting) return true;
+  const std::chrono::duration<double> wanted(settings().checkpoint_seconds);
+  // However large a checkpoint is, it must not take more than a fiftieth of the time.
+  return Clock::now() - last_checkpoint_ >=
+         std::max<std::chrono::duration<double>>(wanted, 50 * checkpoint_took_);
+}
+
+void ChainJob::advance(std::uint64_t draws, const Stop& stop) {
+  last_tick_ = Clock::now();
+  for (;;) {
+    if (chain_->warm()) {
+      add_seconds();
+      begin_sampling();
+    }
+    if (stop.raised()) break;
+    if (!chain_->warming_up() && record_.size() >= draws) break;
+    step();
+    if (checkpoint_is_due()) checkpoint();
+  }
+  checkpoint();
+  close_files();
+}
+
+void ChainJob::checkpoint() {
+  add_seconds();
+  const auto begin = Clock::now();
+  draws_file_->patch(num_samples_at_, num_samples_field(record_.size(), num_samples_width_));
+  draws_file_->sync();
+  states_file_->sync();
+  if (recycled_file_) recycled_file_->sync();
+
+  ChainFacts facts;
+  const ChainResult now = chain_result(*chain_, {});
+  facts.iteration = chain_->iteration();
+  facts.warmup_stored = warmup_.size();
+  facts.draws = record_.size();
+  facts.sampling = !chain_->warming_up();
+  facts.tuning = now.tuning;
+  facts.centre = record_.centre;
+  facts.gradients_warmup = now.gradients_warmup;
+  facts.gradients_sampling = now.gradients_sampling;
+  facts.divergences_warmup = now.divergences_warmup;
+  facts.seconds_warmup = seconds_warmup_;
+  facts.seconds_sampling = seconds_sampling_;
+  facts.faults = now.faults;
+  facts.first_message = now.first_message;
+  facts.draws_bytes = draws_file_->size();
+  facts.recycled_bytes = recycled_file_ ? recycled_file_->size() : 0;
+  facts.states_bytes = states_file_->size();
+  ArchiveWriter chain;
+  chain(*chain_);
+  ArchiveWriter all;
+  all(facts, chain.bytes());
+  write_checkpoint(place_.folder->checkpoint(place_.chain), all.bytes());
+  last_checkpoint_ = Clock::now();
+  checkpoint_took_ = last_checkpoint_ - begin;
+}
+
+void ChainJob::close_files() {
+  draws_file_->sync_closing(stan_timing(seconds_warmup_, seconds_sampling_));
+}
+
+ChainResult ChainJob::result() const {
+  if (!opened()) return {.record = record_, .tuning = {}};
+  ChainResult result = chain_result(*chain_, record_);
+  result.warmup = warmup_;
+  result.seconds_warmup = seconds_warmup_;
+  result.seconds_sampling = seconds_sampling_;
+  return result;
+}
+
+}  // namespace rehmc

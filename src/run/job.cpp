@@ -1,0 +1,191 @@
+// All chains of a run: threads, looks at fixed numbers of draws, and what a folder holds.
+#include "rehmc/run/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <thread>
+
+#include "chain_job.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/estimate/convergence.hpp"
+#include "rehmc/output/checkpoint.hpp"
+#include "rehmc/run/until.hpp"
+
+namespace rehmc {
+
+namespace {
+
+std::size_t thread_count(const SampleSettings& settings) {
+  const auto wanted = settings.threads > 0 ? static_cast<unsigned>(settings.threads)
+                                           : std::max(1U, std::thread::hardware_concurrency());
+  return std::min<std::size_t>(wanted, static_cast<std::size_t>(settings.chains));
+}
+
+std::vector<std::string> names_of(const Manifest& manifest,
+                                  const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t column : columns) names.push_back(manifest.names[column]);
+  return names;
+}
+
+}  // namespace
+
+Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
+    : density_(density),
+      manifest_(manifest),
+      folder_(folder),
+      columns_(recorded_columns(manifest.names, manifest.settings)) {
+  const auto chains = static_cast<std::size_t>(manifest_.settings.sample.chains);
+  progress_.warmup = static_cast<std::uint64_t>(manifest_.settings.sample.warmup.iterations);
+  progress_.draws = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
+  for (std::size_t c = 0; c < chains; ++c) {
+    ChainProgress& progress = progress_.chains.emplace_back();
+    chains_.push_back(std::make_unique<ChainJob>(
+        ChainJob::Place{&density_, &manifest_, &folder_, &columns_, c, &progress}));
+  }
+}
+
+Job::~Job() = default;
+
+void Job::run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts) {
+  progress_.draws = draws;
+  std::vector<std::exception_ptr> errors(chains_.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const Stop stop{&interrupts, &failed};
+  const auto work = [&] {
+    for (std::size_t c = next++; c < chains_.size() && !stop.raised(); c = next++) {
+      try {
+        chains_[c]->open();
+        chains_[c]->advance(draws, stop);
+      } catch (...) {
+        errors[c] = std::current_exception();
+        failed = true;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 1; t < thread_count(manifest_.settings.sample); ++t) {
+      threads.emplace_back(work);
+    }
+    work();
+  }
+  for (const auto& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
+void Job::run(const std::atomic<int>& interrupts) {
+  const auto most = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
+  if (manifest_.settings.until.empty()) return run_chains_to(most, interrupts);
+
+  const std::vector<Condition> conditions = parse_until(manifest_.settings.until);
+  std::uint64_t done = 0;
+  for (auto& chain : chains_) {
+    chain->open();
+    done = std::max(done, chain->draws());
+  }
+  for (std::uint64_t look = next_look(done, most);; look = next_look(look + 1, most)) {
+    run_chains_to(look, interrupts);
+    if (interrupts != 0) return;
+    const auto summary = summarise(result());
+    bool all_met = true;
+    until_verdict_.clear();
+    for (const Condition& condition : conditions) {
+      const Verdict verdict = judge(condition, summary);
+      all_met = all_met && verdict.met;
+      until_verdict_ += fmt::format("{}{}: {} at {} draws per chain (worst: {:.4g} for {})",
+                                    until_verdict_.empty() ? "" : "; ", condition.text,
+                                    verdict.met ? "reached" : "not reached", look,
+                                    verdict.worst_value, verdict.worst_name);
+    }
+    if (all_met || look == most) {
+      stopped_at_ = look;
+      return;
+    }
+  }
+}
+
+bool Job::complete() const {
+  const std::uint64_t goal =
+      stopped_at_.value_or(static_cast<std::uint64_t>(manifest_.settings.sample.draws));
+  return std::all_of(chains_.begin(), chains_.end(),
+                     [&](const auto& chain) { return chain->opened() && chain->draws() >= goal; });
+}
+
+SampleResult Job::result() const {
+  SampleResult result;
+  result.names = names_of(manifest_, columns_);
+  result.seed = manifest_.seed;
+  result.kernel = manifest_.settings.sample.kernel;
+  for (const auto& chain : chains_) result.chains.push_back(chain->result());
+  return result;
+}
+
+std::vector<std::string> Job::problems() const {
+  std::vector<std::string> all;
+  for (const auto& chain : chains_) {
+    all.insert(all.end(), chain->problems().begin(), chain->problems().end());
+  }
+  return all;
+}
+
+Job::Live Job::live() const {
+  constexpr std::size_t watched = 30;
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const std::size_t parameters = std::min(columns_.size(), watched);
+  // One row of series per chain: the log density, then the parameters.
+  std::vector<std::vector<std::vector<double>>> series(chains_.size());
+  std::size_t size = std::numeric_limits<std::size_t>::max();
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    chains_[c]->with_record([&](const ChainRecord& record) {
+      size = std::min(size, record.size());
+      series[c].push_back(record.log_density);
+      for (std::size_t p = 0; p < parameters && record.size() > 0; ++p) {
+        auto& values = series[c].emplace_back(record.size());
+        for (std::size_t i = 0; i < record.size(); ++i) {
+          values[i] = record.draws[i * record.dimension() + p];
+        }
+      }
+    });
+  }
+  if (size < 20) return {unknown, unknown};
+  Live live{0, std::numeric_limits<double>::infinity()};
+  for (std::size_t s = 0; s <= parameters; ++s) {
+    std::vector<Series> chains;
+    for (const auto& chain : series) chains.push_back({chain[s].data(), size, 1});
+    const Convergence now = convergence(chains);
+    if (now.check.condition == DrawsCondition::constant) continue;
+    live.worst_rhat = std::max(live.worst_rhat, now.rhat);
+    live.worst_ess = std::min({live.worst_ess, now.ess_bulk, now.ess_tail});
+  }
+  return live;
+}
+
+SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
+  const std::vector<std::size_t> columns = recorded_columns(manifest.names, manifest.settings);
+  SampleResult result;
+  result.names = names_of(manifest, columns);
+  result.seed = manifest.seed;
+  result.kernel = manifest.settings.sample.kernel;
+  for (int c = 0; c < manifest.settings.sample.chains; ++c) {
+    const auto chain = static_cast<std::size_t>(c);
+    const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
+    if (!stored.found) {
+      throw DataError(
+          fmt::format("{}; the run has not come far enough, or its files were lost. Go "
+                      "on with: rehmc resume {}",
+                      stored.problems.front(), folder.path().string()));
+    }
+    ArchiveReader reader(stored.content);
+    result.chains.push_back(load_chain(folder, chain, columns, reader.get<ChainFacts>()));
+  }
+  return result;
+}
+
+}  // namespace rehmc

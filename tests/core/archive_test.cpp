@@ -1,0 +1,100 @@
+// Values as bytes: whatever is written is read again, and nothing is read that is not there.
+#include "rehmc/core/archive.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rehmc {
+namespace {
+
+struct Pair {
+  int first = 0;
+  std::vector<double> second;
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(first, second);
+  }
+  bool operator==(const Pair&) const = default;
+};
+
+enum class Colour : std::uint8_t { red, green };
+
+struct Everything {
+  double number = 0;
+  bool flag = false;
+  Colour colour = Colour::red;
+  std::string text;
+  std::vector<std::string> texts;
+  std::array<std::uint64_t, 3> counts{};
+  std::optional<int> some;
+  std::optional<int> none = 7;
+  std::vector<Pair> pairs;
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(number, flag, colour, text, texts, counts, some, none, pairs);
+  }
+  bool operator==(const Everything&) const = default;
+};
+
+Everything sample_values() {
+  Everything values;
+  values.number = 0.1;
+  values.flag = true;
+  values.colour = Colour::green;
+  values.text = std::string("a\0b", 3);
+  values.texts = {"", "x", std::string(1000, 'y')};
+  values.counts = {1, 2, std::numeric_limits<std::uint64_t>::max()};
+  values.some = -5;
+  values.none.reset();
+  values.pairs = {{1, {1.5, -0.0, std::numeric_limits<double>::infinity()}}, {2, {}}};
+  return values;
+}
+
+TEST(Archive, RestoresWhatItStored) {
+  ArchiveWriter writer;
+  writer(sample_values());
+  ArchiveReader reader(writer.bytes());
+  EXPECT_EQ(reader.get<Everything>(), sample_values());
+  EXPECT_EQ(reader.left(), 0U);
+}
+
+TEST(Archive, KeepsTheBitsOfNumbers) {
+  for (const double x : {std::nan(""), -0.0, 5e-324, 0.1 + 0.2}) {
+    ArchiveWriter writer;
+    writer(x);
+    writer.numbers(std::array{x, x});
+    ArchiveReader reader(writer.bytes());
+    std::vector<double> values{reader.get<double>()};
+    reader.numbers(2, values);
+    for (const double value : values) {
+      EXPECT_EQ(std::memcmp(&value, &x, sizeof x), 0);
+    }
+  }
+}
+
+// Cut anywhere, or with a count that promises more than there is: an error, never a read past the
+// end or a huge allocation.
+TEST(Archive, NoticesThatBytesAreMissing) {
+  ArchiveWriter writer;
+  writer(sample_values());
+  for (std::size_t size = 0; size < writer.bytes().size(); ++size) {
+    ArchiveReader reader(std::string_view(writer.bytes()).substr(0, size));
+    EXPECT_THROW(reader.get<Everything>(), DataError) << size;
+  }
+  ArchiveWriter huge;
+  huge(std::numeric_limits<std::uint64_t>::max());
+  ArchiveReader reader(huge.bytes());
+  EXPECT_THROW(reader.get<std::vector<double>>(), DataError);
+  ArchiveReader text(huge.bytes());
+  EXPECT_THROW(text.get<std::string>(), DataError);
+}
+
+}  // namespace
+}  // namespace rehmc

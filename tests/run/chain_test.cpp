@@ -1,0 +1,111 @@
+// A chain that is stored and restored goes on to the bit as if nothing had happened.
+#include "rehmc/run/chain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/banana.hpp"
+#include "tests/kernel/mechanics.hpp"
+
+namespace rehmc {
+namespace {
+
+using testing::every_kernel;
+
+/// All that a chain shows of an iteration.
+std::vector<double> numbers_of(const Transition& transition) {
+  std::vector<double> all{transition.state.log_density,
+                          transition.acceptance,
+                          transition.step_size,
+                          transition.energy,
+                          transition.energy_error,
+                          transition.path_length,
+                          transition.mass,
+                          static_cast<double>(transition.depth),
+                          static_cast<double>(transition.leapfrogs),
+                          static_cast<double>(transition.ending)};
+  const auto append = [&](std::span<const double> values) {
+    all.insert(all.end(), values.begin(), values.end());
+  };
+  append(transition.state.position);
+  append(transition.state.gradient);
+  append(transition.feature_means);
+  for (const WeightedState& state : transition.recycled) {
+    append(state.state.position);
+    all.push_back(state.weight);
+  }
+  return all;
+}
+
+SampleSettings short_run(KernelKind kind, MetricKind metric, MetricSource source) {
+  SampleSettings settings;
+  settings.kernel.kind = kind;
+  settings.kernel.recycling = parse_recycling("spread:3");
+  settings.warmup.iterations = 150;  // ends with two windows
+  settings.warmup.metric = metric;
+  settings.warmup.metric_from = source;
+  return settings;
+}
+
+// The chain is replaced by its own restoration after every single iteration.
+TEST(Chain, GoesOnFromAnyIteration) {
+  constexpr Address address{11, 2, 0};
+  for (const KernelKind kind : every_kernel) {
+    for (const MetricKind metric : {MetricKind::unit, MetricKind::diagonal, MetricKind::dense}) {
+      for (const MetricSource source : {MetricSource::recycled, MetricSource::draws}) {
+        SCOPED_TRACE(std::string(describe(kind)) + ", " + std::string(describe(metric)));
+        const SampleSettings settings = short_run(kind, metric, source);
+        const Density density = Banana{};
+        Chain straight(density, settings, address);
+        auto stored = std::make_unique<Chain>(density, settings, address);
+        for (int i = 0; i < 200; ++i) {
+          ArchiveWriter writer;
+          writer(*stored);
+          ArchiveReader reader(writer.bytes());
+          stored = std::make_unique<Chain>(density, settings, address, reader);
+          ASSERT_EQ(reader.left(), 0U);
+          ASSERT_EQ(stored->iteration(), straight.iteration());
+          ASSERT_EQ(stored->warm(), straight.warm());
+          if (straight.warm()) {
+            straight.begin_sampling();
+            stored->begin_sampling();
+          }
+          ASSERT_EQ(numbers_of(stored->step()), numbers_of(straight.step())) << "iteration " << i;
+        }
+        EXPECT_FALSE(straight.warming_up());
+        EXPECT_EQ(stored->guard().evaluations(), straight.guard().evaluations());
+        EXPECT_EQ(stored->gradients_warmup(), straight.gradients_warmup());
+        EXPECT_EQ(stored->divergences_warmup(), straight.divergences_warmup());
+      }
+    }
+  }
+}
+
+TEST(Chain, IsNotRestoredIntoAModelOfAnotherDimension) {
+  const SampleSettings settings =
+      short_run(KernelKind::nuts, MetricKind::diagonal, MetricSource::recycled);
+  const Density banana = Banana{};
+  const Chain chain(banana, settings, {1, 0, 0});
+  ArchiveWriter writer;
+  writer(chain);
+  ArchiveReader reader(writer.bytes());
+  EXPECT_THROW(Chain(testing::Bumpy(9), settings, {1, 0, 0}, reader), DataError);
+}
+
+TEST(Chain, IsNotRestoredFromHalfOfItsBytes) {
+  const SampleSettings settings =
+      short_run(KernelKind::nuts, MetricKind::diagonal, MetricSource::recycled);
+  const Density banana = Banana{};
+  const Chain chain(banana, settings, {1, 0, 0});
+  ArchiveWriter writer;
+  writer(chain);
+  ArchiveReader reader(std::string_view(writer.bytes()).substr(0, writer.bytes().size() / 2));
+  EXPECT_THROW(Chain(banana, settings, {1, 0, 0}, reader), DataError);
+}
+
+}  // namespace
+}  // namespace rehmc
