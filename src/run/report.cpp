@@ -1,5 +1,4 @@
-// Puts the page together: its skeleton with style, plotting library, script and data in their
-// places.
+// Puts the page together: skeleton, style, plotting library, script and data.
 #include "rehmc/run/report.hpp"
 
 #include <string_view>
@@ -39,7 +38,9 @@ std::string escaped(std::string_view text) {
 std::string report_page(const SampleResult& result, const std::vector<ParameterSummary>& summary,
                         const Diagnostics& diagnostics, const ReportInfo& info) {
   using namespace report_assets;
-  const std::string title = escaped(std::string_view(info.title).substr(0, 200));
+  constexpr std::size_t most_title = 300;
+  const std::string title =
+      info.title.empty() ? "A run" : escaped(info.title.substr(0, most_title));
   const std::string data = report_data(result, summary, diagnostics, info);
 
   // One pass over the skeleton: a mark inside of what is put in stays as it is.

@@ -1,5 +1,4 @@
-// Chooses and thins what the report shows of a run, so that its size is bounded, and writes it as
-// JSON.
+// Chooses and thins what the report shows of a run, in bounded size, and writes it as JSON.
 #include "report_data.hpp"
 
 #include <fmt/format.h>
@@ -25,10 +24,10 @@ using Json = nlohmann::ordered_json;
 
 // The bounds of the page. Together they keep the data below 5 MB even if every character of every
 // name needs six bytes.
-constexpr std::size_t most_rows = 5000;          // of the table
-constexpr std::size_t most_name_bytes = 80;      // of a parameter's name
-constexpr std::size_t most_text_bytes = 20000;   // of a command, a title, a warning
-constexpr std::size_t most_settings = 300;       //
+constexpr std::size_t most_rows = 5000;        // of the table
+constexpr std::size_t most_name_bytes = 80;    // of a parameter's name
+constexpr std::size_t most_text_bytes = 8000;  // of a command or a warning
+constexpr std::size_t most_settings = 300;
 constexpr std::size_t most_plotted = 40;         // parameters that can be looked at one by one
 constexpr std::size_t most_chains = 12;          // that are told apart in plots
 constexpr std::size_t most_points = 4000;        // draws in traces and pairs
@@ -142,11 +141,13 @@ Points choose_points(const SampleResult& result) {
 
 /// Small for parameters that are known badly; what cannot be judged comes first.
 double soundness(const ParameterSummary& row) {
-  const double ess = std::min(row.convergence.ess_bulk, row.convergence.ess_tail);
   if (row.plain.condition == DrawsCondition::constant) {
     return std::numeric_limits<double>::infinity();  // nothing to know
   }
-  return std::isfinite(ess) && std::isfinite(row.convergence.rhat) ? ess : -1;
+  const Convergence& convergence = row.convergence;
+  const bool judged = std::isfinite(convergence.ess_bulk) && std::isfinite(convergence.ess_tail) &&
+                      std::isfinite(convergence.rhat);
+  return judged ? std::min(convergence.ess_bulk, convergence.ess_tail) : -1;
 }
 
 struct Spread {
@@ -174,7 +175,8 @@ double involvement(const SampleResult& result, const Points& points, std::size_t
   const Spread there = spread_of(divergent);
   const Spread elsewhere = spread_of(ordinary);
   const double shift = std::abs(there.mean - elsewhere.mean) / elsewhere.sd;
-  const double scale = divergent.size() < 3 ? 0 : std::abs(std::log(there.sd / elsewhere.sd));
+  const double scale =
+      divergent.size() < 3 ? 0 : std::min(2.0, std::abs(std::log(there.sd / elsewhere.sd)));
   const double score = shift + scale;
   return std::isfinite(score) ? score : 0;
 }
@@ -225,6 +227,7 @@ Choice choose_parameters(const SampleResult& result, const std::vector<Parameter
   }
   Choice choice;
   choice.rows = first_of_each(orders, most_rows, dimension);
+  if (points.points.empty()) return choice;  // a run that kept its summary only
   choice.plotted = first_of_each(orders, most_plotted, dimension);
   if (dimension > 1) choice.pair = {orders.back()[0], orders.back()[1]};
   return choice;
@@ -489,20 +492,22 @@ Json omissions(const SampleResult& result, const Choice& choice, const Points& p
     if (shown < all) json[name] = {shown, all};
   };
   note("rows", result.names.size(), choice.rows.size());
-  note("plotted", result.names.size(), choice.plotted.size());
+  if (!points.points.empty()) note("plotted", result.names.size(), choice.plotted.size());
   note("chains", result.chains.size(), most_chains);
   note("divergences", diagnostics.divergences, points.divergences);
   return json;
 }
 
-/// Inside of a script element `</` would end it, and `<!` may begin a comment.
+/// Inside of a script element `</script` would end it, and `<!--` change how it is read.
 std::string safe_in_script(const std::string& json) {
   std::string safe;
   safe.reserve(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const bool risky =
-        json[i] == '<' && i + 1 < json.size() && (json[i + 1] == '/' || json[i + 1] == '!');
-    safe += risky ? "\\u003c" : std::string(1, json[i]);
+  for (const char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
   }
   return safe;
 }
@@ -518,7 +523,6 @@ std::string report_data(const SampleResult& result, const std::vector<ParameterS
   const std::size_t spark_stride = stride_for(draws, most_spark_draws);
 
   Json json;
-  json["title"] = shortened(info.title, most_text_bytes);
   json["version"] = info.version;
   json["date"] = info.date;
   json["command"] = shortened(info.command, most_text_bytes);

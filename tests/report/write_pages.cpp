@@ -96,7 +96,11 @@ int main(int count, char** arguments) {
 
   info = info_of("banana");
   info.trajectory = trace(Banana{}, {0.4, 0.6}, 0.12, 40);
-  write(folder, sample(Banana{}, settings_of("all")), info, "banana");
+  result = sample(Banana{}, settings_of("all"));
+  // Some divergences in any case.
+  for (std::size_t i = 0; i < 5; ++i)
+    result.chains[i % 4].record.ending[150 * i] = Ending::diverged;
+  write(folder, result, info, "banana");
 
   settings = settings_of("none");
   settings.chains = 1;
@@ -127,6 +131,9 @@ int main(int count, char** arguments) {
   }
   write(folder, result, {}, "foreign");
 
+  // What there is of a run that kept its summary only, and of one without anything.
+  const auto summary = summarise(result);
   for (ChainResult& chain : result.chains) chain.record = {};
-  std::ofstream(folder / "empty.html") << report_page(result, {}, {}, info_of("empty"));
+  std::ofstream(folder / "no-draws.html") << report_page(result, summary, {}, info_of("no-draws"));
+  std::ofstream(folder / "empty.html") << report_page({}, {}, {}, {});
 }

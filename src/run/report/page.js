@@ -39,7 +39,8 @@ function median(values) {
 
 const DASH = "–";
 const missing = (x) => x === null || x === undefined || !Number.isFinite(x);
-const withMinus = (text) => text.replace(/-/g, "\u2212");
+/** With a minus sign in place of a hyphen, and none before zero. */
+const withMinus = (text) => text.replace(/^-(?=[0.]*$)/, "").replace(/-/g, "\u2212");
 const whole = (x) => (missing(x) ? DASH : Math.round(x).toLocaleString("en-US"));
 
 /** So many significant digits, without an exponent where that is readable. */
@@ -78,7 +79,7 @@ const GRAVE = new Set(["rhat", "stuck", "not_finite"]);
 function verdict() {
   const kinds = diagnostics.warnings.map((warning) => warning.kind);
   const judged = rows.filter((row) => row.convergence[2] !== null);
-  if (data.draws === 0) return ["", "No draws", "this run has none on record, only its summary."];
+  if (rows.length === 0) return ["", "Nothing to judge", "this run has no parameters on record."];
   if (kinds.some((kind) => GRAVE.has(kind))) {
     return ["bad", "Not converged", "do not use these draws yet; what to do is said below."];
   }
@@ -105,12 +106,13 @@ function gainSentence() {
   const gains = known(rows.map((row) => row.gain && row.gain[0]));
   if (gains.length === 0) return "What recycling gained cannot be told, since there are no error bars to compare.";
   const middle = median(gains);
-  const range = gains.length > 1 ? ` (${times(least(gains))} to ${times(most(gains))})` : "";
+  const [low, high] = [times(least(gains)), times(most(gains))];
+  const range = low === high ? "" : ` (from ${low} to ${high}, by parameter)`;
   const typical = gains.length > 1 ? "typically " : "";
   if (middle < 1.05) {
-    return `Recycling gained little here: means are ${typical}as exact as from ${times(middle)} as many draws${range}. It cost no gradient.`;
+    return `Recycling gained little for the means here: ${typical}${times(middle)}${range}. Where the chain itself moves slowly, the states of one trajectory know little more than its draw. It cost no gradient.`;
   }
-  return `Recycling made means ${typical}as exact as ${times(middle)} as many draws would${range}, at no further gradient.`;
+  return `Recycling made means ${typical}as exact as ${significant(middle, 2)} times as many draws would${range}, at no further gradient.`;
 }
 
 function fillHeadline() {
@@ -128,13 +130,13 @@ function fillHeadline() {
     make("div", {}, make("dt", {}, name), make("dd", {}, value, small && make("small", {}, ` ${small}`)));
   const finite = (x) => (Number.isFinite(x) ? x : null);
   const facts = [
-    fact("Draws", whole(data.draws), plural(data.chains, "chain")),
+    fact("Draws", data.draws > 0 ? whole(data.draws) : "not kept", plural(data.chains, "chain")),
     fact("Parameters", whole(data.dimension)),
     fact("Largest R-hat", fixed(finite(most(rows.map((row) => row.convergence[2]))), 3)),
     fact("Smallest ESS", whole(finite(least(rows.flatMap((row) => row.convergence.slice(0, 2)))))),
     fact("Divergences", whole(diagnostics.divergences)),
   ];
-  if (recycles) facts.push(fact("Gain, typical mean", times(median(rows.map((row) => row.gain && row.gain[0])))));
+  if (recycles) facts.push(fact("Typical gain", times(median(rows.map((row) => row.gain && row.gain[0])))));
   if (diagnostics.gradients_sampling > 0) {
     facts.push(fact("Gradients", whole(diagnostics.gradients_sampling), `+ ${whole(diagnostics.gradients_warmup)} in warmup`));
   }
@@ -388,13 +390,13 @@ function valuesOf(row) {
 }
 
 /** Where most values lie, and all those that must be seen: an outlier does not set the scale. */
-function limits(values, always = []) {
+function limits(values, always, room = 0.06) {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   const at = (p) => sorted[Math.round(p * (sorted.length - 1))];
   const seen = always.filter(Number.isFinite);
   if (sorted.length > 0) seen.push(at(0.005), at(0.995));
   const [from, to] = [least(seen), most(seen)];
-  const margin = 0.06 * (to - from || Math.abs(to) || 1);
+  const margin = room * (to - from || Math.abs(to) || 1);
   return { min: from - margin, max: to + margin };
 }
 
@@ -412,7 +414,8 @@ function drawTrace(row) {
   }
   const datasets = [...series].map(([c, points]) =>
     line(`chain ${c + 1}`, points, faint(chainColour(c), 0.85), {
-      borderWidth: points.length > 300 ? 0.9 : 1.3, pointRadius: points.length < 3 ? 3 : 0,
+      borderWidth: points.length > 300 ? 0.9 : 1.3, borderDash: c < 6 ? [] : [3, 2], pointRadius: points.length < 3 ? 3 : 0,
+      pointStyle: "circle", backgroundColor: chainColour(c),
     }));
   const floor = row.values.least - 0.04 * ((row.values.most - row.values.least) || 1);
   const marks = data.points.divergent.map((i) => ({ x: draws[i] + 1, y: floor }));
@@ -498,7 +501,7 @@ function drawRanks(row) {
       options: {
         scales: {
           x: axis("", { min: -0.5, max: counts.length - 0.5, offset: false, grid: { display: false }, ticks: { display: false } }),
-          y: axis("", { min: 0, suggestedMax: 1.1 * ceiling, ticks: { maxTicksLimit: 4, precision: 0 } }),
+          y: axis("", { min: 0, max: 1.15 * ceiling, ticks: { maxTicksLimit: 4, precision: 0 } }),
         },
         plugins: {
           legend: { display: false },
@@ -534,7 +537,7 @@ const GAINS = [
 ];
 
 function logTicks(values) {
-  const low = Math.min(0.8, 0.9 * least(values));
+  const low = Math.min(0.9, 0.9 * least(values));
   const high = Math.max(2.2, 1.15 * most(values));
   return {
     type: "logarithmic", min: low, max: high,
@@ -560,8 +563,8 @@ function drawGains() {
   const scale = logTicks(withGain.flatMap((row) => row.gain));
   const place = (gain, i) => (named ? { x: gain, y: i } : { x: i + 1, y: gain });
   const datasets = GAINS.map(({ label, hue, style }, k) => ({
-    type: "scatter", label, pointStyle: style, radius: named ? 5 : 2.5, hoverRadius: 7,
-    borderColor: colour(hue), backgroundColor: faint(colour(hue), named ? 0.65 : 0.4),
+    type: "scatter", label, pointStyle: style, radius: named ? 5 : withGain.length < 500 ? 2.5 : 1.8, hoverRadius: 7,
+    borderWidth: named ? 1 : 0, borderColor: colour(hue), backgroundColor: faint(colour(hue), named ? 0.65 : 0.55),
     data: withGain.map((row, i) => place(row.gain[k], i)).filter((point) => !missing(point.x) && !missing(point.y)),
   }));
   const [from, to] = named ? [-0.6, withGain.length - 0.4] : [0, withGain.length + 1];
@@ -598,8 +601,9 @@ const clipped = (name) => (name.length > 22 ? `${name.slice(0, 21)}…` : name);
 function drawEnergies() {
   byId("ebfmi").replaceChildren(...diagnostics.ebfmi.map((x, chain) =>
     make("span", { class: x !== null && x < LEAST_EBFMI ? "poor" : "" }, `chain ${chain + 1}: E-BFMI ${fixed(x, 2)}`)));
+  if (data.omitted.chains) byId("ebfmi").append(`and ${whole(data.omitted.chains[1] - data.omitted.chains[0])} more chains`);
   if (!data.energy) {
-    byId("ebfmi").hidden = true;
+    byId("ebfmi").hidden = byId("energy-caption").hidden = true;
     return leaveEmpty("energies", "There are no energies on record, or they do not vary.");
   }
   draw(byId("energies"), "Distribution of the energy, and of its change from draw to draw", {
@@ -659,14 +663,15 @@ function drawPath() {
   const { states, length } = data.trajectory;
   if (states.length === 0) {
     byId("path-caption").hidden = true;
-    return leaveEmpty("path", "No trajectory was recorded.");
+    return leaveEmpty("path", "No trajectory was recorded for this page.");
   }
   const single = data.dimension < 2;
   const byWeight = data.recycling === "all";
   const at = (state, i) => (single ? { x: i, y: state.x, state } : { x: state.x, y: state.y, state });
   const points = states.map(at);
   const only = (test) => points.filter(({ state }) => test(state));
-  const kept = only((state) => state.slots > 0);
+  const isKept = (state) => recycles && state.slots > 0;
+  const kept = only((state) => isKept(state) && !state.dropped);
   const radius = ({ state }) => (byWeight ? 2.5 + 16 * Math.sqrt(state.weight) : 2 + 3.2 * Math.sqrt(state.slots));
   const grey = colour("plain");
   const blue = colour("recycled");
@@ -675,8 +680,8 @@ function drawPath() {
     type: "scatter", label, data: chosen, radius: size, borderWidth: 1.5, borderColor: hue, backgroundColor: colour("card"), order: 3,
   });
   const datasets = [
-    hollow("in the trajectory, not kept", only((state) => !state.slots && !state.dropped), blue, 3.5),
-    hollow("dropped", only((state) => !state.slots && state.dropped), grey, 3),
+    hollow("in the trajectory, not kept", only((state) => !isKept(state) && !state.dropped), blue, 3.5),
+    hollow("dropped", only((state) => state.dropped), grey, 3),
     { type: "scatter", label: `recycled (area by ${byWeight ? "weight" : "times kept"})`, data: kept, radius: kept.map(radius), borderWidth: 0, backgroundColor: faint(blue, 0.85), order: 2 },
     { type: "scatter", label: "start", data: only((state) => state.start), pointStyle: "rectRot", radius: 8, borderWidth: 2.5, borderColor: colour("good"), backgroundColor: "transparent", order: 1 },
     { type: "scatter", label: "next draw of the chain", data: only((state) => state.selected), radius: 11, borderWidth: 2.5, borderColor: colour("alarm"), backgroundColor: "transparent", order: 1 },
@@ -696,7 +701,9 @@ function drawPath() {
       type: "scatter", label: "draws of the run", data: x.map((_, i) => ({ x: x[i], y: y[i] })).filter((_, i) => i % Math.ceil(x.length / 1500) === 0),
       radius: 1.3, borderWidth: 0, backgroundColor: faint(grey, 0.3), order: 9,
     });
-    range = { x: limits(x, states.map((state) => state.x)), y: limits(y, states.map((state) => state.y)) };
+    // The trajectory with its surroundings, which may be a small part of the posterior.
+    const around = (k) => limits([], states.map((state) => state[k]), 0.25);
+    range = { x: around("x"), y: around("y") };
   }
   draw(byId("path"), `One trajectory of ${plural(length, "state")}: which were recycled, which dropped`, {
     type: "scatter",
@@ -709,7 +716,7 @@ function drawPath() {
       plugins: {
         tooltip: {
           filter: (item) => Boolean(item.raw.state) && item.dataset.label !== "",
-          callbacks: { label: ({ dataset, raw }) => `${dataset.label}: weight ${significant(raw.state.weight, 2)}, kept ${raw.state.slots ?? 0} times` },
+          callbacks: { label: ({ dataset, raw }) => `${dataset.label}: weight ${significant(raw.state.weight, 2)}${recycles ? `, kept ${raw.state.slots ?? 0} times` : ""}` },
         },
       },
     },
@@ -725,9 +732,12 @@ function drawPath() {
 function fillSettings() {
   byId("settings-list").append(...data.settings.map(([name, value]) =>
     make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-  byId("command").textContent = data.command || "The command was not recorded.";
-  byId("version").textContent = data.version;
-  byId("cite-software").textContent = `rehmc ${data.version}: Hamiltonian Monte Carlo that throws no gradient away.`;
+  byId("command").textContent = data.command;
+  byId("again").hidden = !data.command;
+  byId("settings").hidden = data.settings.length === 0 && !data.command;
+  const software = `rehmc ${data.version}`.trim();
+  byId("software").textContent = software;
+  byId("cite-software").textContent = `${software}: Hamiltonian Monte Carlo that throws no gradient away.`;
   byId("bibtex").textContent = `@article{nishimura2020recycling,
   author  = {Nishimura, Akihiko and Dunson, David},
   title   = {Recycling Intermediate Steps to Improve {Hamiltonian} {Monte} {Carlo}},
@@ -771,7 +781,7 @@ function fillMenus() {
 function drawAll() {
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.font.size = 12.5;
-  if (data.draws > 0 && plotted.length > 0) {
+  if (plotted.length > 0) {
     choose(table.chosen ?? plotted[0]);
   } else {
     byId("parameter").hidden = true;

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Opens reports in headless Chromium: nothing complains, every plot is drawn, and what can be clicked works."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from browser import Browser
+
+# Pages of write_pages.cpp, with the number of plots each should show.
+PLOTS = {
+    "eight-schools": 10,  # trace, density, four ranks, gain, pairs, trajectory, energy
+    "funnel": 10,
+    "banana": 10,
+    "single": 4,
+    "odd": 8,
+    "wide": 17,
+    "foreign": 7,
+    "no-draws": 0,
+    "empty": 0,
+}
+
+# For each visible canvas: how many pixels are painted, in how many colours, and what it is called.
+CANVASES = """
+[...document.querySelectorAll("canvas")].filter((canvas) => canvas.offsetParent !== null).map((canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  let painted = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] > 0) {
+      ++painted;
+      colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    }
+  }
+  return { id: canvas.id, painted, colours: colours.size, label: canvas.getAttribute("aria-label") };
+})
+"""
+
+# Controls that nobody who hears the page could name.
+NAMELESS = """
+[...document.querySelectorAll("button, input, select, a[href]")].filter((control) =>
+  !control.textContent.trim() && !control.getAttribute("aria-label") && !(control.labels && control.labels.length))
+  .map((control) => control.outerHTML)
+"""
+
+HEADINGS = '[...document.querySelectorAll("#table thead button")]'
+
+
+def plain(text):
+    return text.replace("\u2212", "-").replace(",", "").replace("\u00d7", "").removeprefix("! ")
+
+
+def numbers(texts):
+    """The numbers that cells show; None where nothing is known."""
+    return [None if text == "\u2013" else float(plain(text)) for text in texts]
+
+
+def rounding(text):
+    """How far a cell may be off by its own rounding."""
+    return 0.5 * 10.0 ** -len(plain(text).partition(".")[2])
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        subprocess.run([os.environ["REHMC_REPORT_PAGES"], cls.folder], check=True)
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def open(self, name, **how):
+        self.browser.open(self.folder / f"{name}.html", **how)
+
+    def run_script(self, script):
+        value = self.browser.run(script)
+        self.browser.settle()
+        return value
+
+    def picture(self, canvas):
+        return self.browser.run(f'document.getElementById("{canvas}").toDataURL()')
+
+    def column(self, label, nth=0):
+        """The texts of a column of the table, found by its heading."""
+        index = self.browser.run(
+            f"""[...document.querySelectorAll("#table thead tr:last-child th")].map((cell, i) => [cell.textContent, i])
+                .filter(([text]) => text === "{label}")[{nth}][1]""")
+        return self.browser.run(f'[...document.querySelectorAll("#table tbody tr")].map((row) => row.cells[{index}].textContent)')
+
+    def test_all_pages_are_silent_and_whole(self):
+        self.assertEqual(sorted(PLOTS), sorted(path.stem for path in self.folder.glob("*.html")))
+        for name, plots in PLOTS.items():
+            for theme in ["light", "dark"]:
+                with self.subTest(page=name, theme=theme):
+                    self.open(name, theme=theme)
+                    self.assertEqual(self.browser.faults(), [])
+                    self.assertEqual(self.browser.fetched(), [(self.folder / f"{name}.html").as_uri()])
+                    canvases = self.browser.run(CANVASES)
+                    self.assertEqual(len(canvases), plots, canvases)
+                    for canvas in canvases:
+                        self.assertGreater(canvas["painted"], 500, canvas)
+                        self.assertGreater(canvas["colours"], 3, canvas)
+                        self.assertTrue(canvas["label"], canvas)
+                    self.assertEqual(self.browser.run(NAMELESS), [])
+
+    def test_narrow_screens_need_no_sideways_scrolling(self):
+        for name in PLOTS:
+            with self.subTest(page=name):
+                self.open(name, width=400)
+                self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), 400)
+                self.assertEqual(self.browser.faults(), [])
+
+    def test_every_heading_sorts(self):
+        self.open("wide")
+        self.run_script('document.getElementById("more").click()')
+        labels = self.browser.run(f"{HEADINGS}.map((button) => button.textContent)")
+        self.assertEqual(len(labels), 14)
+        for i, label in enumerate(labels):
+            with self.subTest(column=label):
+                found = []
+                for _ in range(2):
+                    self.run_script(f"{HEADINGS}[{i}].click()")
+                    order = self.browser.run(f'{HEADINGS}[{i}].closest("th").getAttribute("aria-sort")')
+                    self.assertEqual(self.browser.run('document.querySelectorAll("[aria-sort$=cending]").length'), 1)
+                    texts = self.column(label, labels[:i].count(label))
+                    self.assertEqual(len(texts), 300)
+                    if label == "Name":
+                        expected = [f"x.{k}" for k in range(1, 301)]
+                        self.assertEqual(texts, expected if order == "ascending" else expected[::-1])
+                    else:
+                        values = numbers(texts)
+                        known = [x for x in values if x is not None]
+                        self.assertEqual(values[:len(known)], known, "what is not known comes last")
+                        self.assertGreater(len(set(known)), 5)
+                        sign = 1 if order == "ascending" else -1
+                        for a, b, text, other in zip(known, known[1:], texts, texts[1:]):
+                            self.assertLessEqual(sign * (a - b), 1.01 * (rounding(text) + rounding(other)))
+                        self.assertGreater(sign * (known[-1] - known[0]), 0)
+                    found.append(order)
+                self.assertEqual(sorted(found), ["ascending", "descending"])
+
+    def test_the_keyboard_sorts_and_chooses(self):
+        self.open("eight-schools")
+        self.run_script(f"{HEADINGS}[1].focus()")
+        self.browser.press("Enter", 13)
+        means = numbers(self.column("Mean"))
+        self.assertEqual(means, sorted(means))
+        self.run_script('document.querySelectorAll("#table .name")[0].focus()')
+        self.browser.press("Enter", 13)
+        self.assertEqual(self.browser.run('document.getElementById("parameter-title").textContent'), self.column("Name")[0])
+
+    def test_the_filter_filters(self):
+        self.open("eight-schools")
+        self.run_script("""(() => { const box = document.getElementById("filter"); box.value = "TAU";
+                           box.dispatchEvent(new Event("input")); })()""")
+        self.assertEqual(self.column("Name"), ["log_tau"])
+
+    def test_a_row_shows_its_plots(self):
+        self.open("eight-schools")
+        before = [self.picture(canvas) for canvas in ["trace", "density"]]
+        self.run_script('document.querySelectorAll("#table tbody tr")[3].cells[4].click()')
+        self.assertEqual(self.browser.run('document.getElementById("parameter-title").textContent'), "theta_trans.2")
+        self.assertEqual(self.browser.run('document.querySelectorAll("tr.chosen").length'), 1)
+        for canvas, old in zip(["trace", "density"], before):
+            self.assertNotEqual(self.picture(canvas), old)
+        self.assertEqual(self.browser.faults(), [])
+
+    def test_dark_follows_the_system_and_the_button(self):
+        brightness = 'getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0)'
+        self.open("banana", theme="dark")
+        self.assertLess(self.browser.run(brightness), 150)
+        dark = self.picture("pair")
+        self.run_script('document.getElementById("theme").click()')
+        self.assertGreater(self.browser.run(brightness), 600)
+        self.assertNotEqual(self.picture("pair"), dark)
+        self.open("banana", theme="light")
+        self.assertGreater(self.browser.run(brightness), 600)
+
+    def test_divergences_are_marked(self):
+        self.open("banana")
+        label = self.browser.run('document.getElementById("pair").getAttribute("aria-label")')
+        self.assertRegex(label, r"[1-9]\d* divergent draws? marked")
+        alarm = """(() => {
+          const [r, g, b] = getComputedStyle(document.documentElement).getPropertyValue("--alarm").trim().match(/\\w\\w/g).map((x) => parseInt(x, 16));
+          const canvas = document.getElementById("pair");
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          let count = 0;
+          for (let i = 0; i < data.length; i += 4) count += data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255;
+          return count;
+        })()"""
+        self.assertGreater(self.browser.run(alarm), 50)
+        self.open("foreign")
+        self.assertEqual(self.browser.run(alarm), 0)
+
+    def test_pairs_follow_their_menus(self):
+        self.open("eight-schools")
+        before = self.picture("pair")
+        self.run_script("""(() => { const menu = document.getElementById("pair-x"); menu.value = "7";
+                           menu.dispatchEvent(new Event("change")); })()""")
+        self.assertNotEqual(self.picture("pair"), before)
+        self.assertIn("theta_trans.6", self.browser.run('document.getElementById("pair").getAttribute("aria-label")'))
+
+    def test_names_are_text(self):
+        self.open("odd")
+        self.assertEqual(self.column("Name"), ["<b>bold</b>", "</script><script>alert(1)</script>", 'a & "b" <!-- c'])
+        self.assertEqual(self.browser.run('document.querySelectorAll("#table b, #table script, h1 i").length'), 0)
+        self.assertEqual(self.browser.run('document.getElementById("title").textContent'), '</title><i>short & "odd"</i>')
+
+    def test_the_headline_judges(self):
+        """By the warnings of the run; how a run turns out may differ from machine to machine."""
+        moods = set()
+        for name in ["eight-schools", "funnel", "banana", "wide", "foreign"]:
+            with self.subTest(page=name):
+                self.open(name)
+                kinds = set(self.browser.run(
+                    'JSON.parse(document.getElementById("data").textContent).diagnostics.warnings.map((warning) => warning.kind)'))
+                mood = "bad" if kinds & {"rhat", "stuck", "not_finite"} else "caution" if kinds else "good"
+                self.assertEqual(self.browser.run('document.getElementById("headline").classList.item(2)'), mood)
+                self.assertEqual(self.browser.run('document.querySelectorAll("#warnings li").length'), len(kinds))
+                verdict = self.browser.run('document.getElementById("verdict").textContent')
+                self.assertEqual(verdict.startswith("Converged:"), mood == "good", verdict)
+                self.assertEqual(verdict.startswith("Not converged:"), mood == "bad", verdict)
+                moods.add(mood)
+        self.assertLessEqual({"good", "bad"}, moods)
+
+    def test_what_is_left_out_is_said(self):
+        self.open("wide")
+        self.assertIn("40 of 300", self.browser.run('document.getElementById("plots-left-out").innerText'))
+        self.assertIn("first 12 of 15 chains", self.browser.run('document.getElementById("trace-caption").innerText'))
+        self.assertEqual(len(self.column("Name")), 100)
+        self.run_script('document.getElementById("more").click()')
+        self.assertEqual(len(self.column("Name")), 300)
+        self.open("eight-schools")
+        self.assertEqual(self.browser.run('document.getElementById("plots-left-out").innerText'), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
