@@ -1,5 +1,4 @@
-// Running summaries against stored draws: moments, R-hat, honest errors, memory, and going on
-// later.
+// Running summaries against stored draws: moments, R-hat, honest errors, memory, going on later.
 #include "rehmc/estimate/running.hpp"
 
 #include <gtest/gtest.h>

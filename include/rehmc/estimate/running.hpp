@@ -1,5 +1,4 @@
-// Summaries of endless chains in bounded memory: moments and error bars by batches, binned
-// quantiles.
+// Summaries of endless chains in bounded memory: batch sums, and quantiles from bins.
 #pragma once
 
 #include <array>
