@@ -5,6 +5,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 RELEASE := build/release
+ECOSYSTEM := build/ecosystem-venv
 CXX_FILES = $(shell find include src models cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
 
 .PHONY: help
@@ -30,6 +31,18 @@ build: dependencies $(RELEASE)/build.ninja ## build everything for this machine 
 test: test-dependencies rooms check-format build ## install what is needed, build, and run every test
 	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
 	@ctest --preset release -j $(JOBS)
+
+# A reader that cannot be installed is named in the output; the others are still run.
+.PHONY: test-ecosystem
+test-ecosystem: build ## check that R, cmdstanpy and ArviZ read what the command writes; installs them
+	@scripts/install_dependencies build ecosystem || echo "rehmc: going on with the readers that are there"
+	@$(MAKE) --no-print-directory $(ECOSYSTEM)/installed || echo "rehmc: going on without the Python readers"
+	@tests/ecosystem/check_readers.py --python $(ECOSYSTEM)/bin/python $(RELEASE)/rehmc
+
+$(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
+	@python3 -m venv $(ECOSYSTEM)
+	@$(ECOSYSTEM)/bin/pip --quiet --disable-pip-version-check install --requirement $<
+	@touch $@
 
 .PHONY: bench
 bench: dependencies $(RELEASE)/build.ninja ## measure the speed: a table, and build/bench.json

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Runs the command rehmc and checks that the readers people use take its files and agree with its summary.
+
+usage: check_readers.py [--light] [--python PYTHON] COMMAND
+
+Readers that are not installed are named and left out; without --light at least one must be there. --light runs
+one kernel only. PYTHON is the interpreter whose packages are used.
+"""
+
+import argparse
+import csv
+import json
+import math
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+NOT_INSTALLED = 3  # what a reader's script exits with
+DRAWS, WARMUP, CHAINS = 501, 301, 4  # odd, so that thinning by 2 must round
+
+
+class Run:
+    """One run folder, and what any reader must find in it, read here by nothing but the csv and json modules."""
+
+    def __init__(self, command, folder, kernel, save_warmup, thin):
+        self.folder, self.thin, self.label = folder, thin, folder.name
+        subprocess.run([command, "sample", "eight-schools", "--seed", "1", "--chains", str(CHAINS), "--kernel", kernel,
+                        "--draws", str(DRAWS), "--warmup", str(WARMUP), "--thin", str(thin), "--recycle", "spread:8",
+                        "--output", str(folder), "--quiet", *(["--save-warmup"] if save_warmup else [])], check=True)
+        self.draws = math.ceil(DRAWS / thin)
+        self.warmup_rows = math.ceil(WARMUP / thin) if save_warmup else 0
+        self.summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        self.expected = {("*", "draws"): self.draws, ("*", "warmup_rows"): self.warmup_rows}
+        self.expect_rows()
+        self.expect_recycled()
+        self.expect_tuning()
+        if thin == 1:  # otherwise the summary knows more draws than the files
+            self.expect_summary()
+
+    def expect_rows(self):
+        rows = []
+        for chain in range(1, CHAINS + 1):
+            with open(self.folder / f"chain-{chain}.csv", encoding="utf-8") as file:
+                all_rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+            if len(all_rows) != self.warmup_rows + self.draws:
+                sys.exit(f"{self.label}: chain-{chain}.csv has {len(all_rows)} rows, expected "
+                         f"{self.warmup_rows} of warmup and {self.draws} of sampling")
+            rows += all_rows[self.warmup_rows:]
+        self.names = [name for name in rows[0] if not name.endswith("__")]
+        for name in rows[0]:
+            self.expected[name, "mean"] = math.fsum(float(row[name]) for row in rows) / len(rows)
+        self.expected["*", "divergences"] = sum(int(row["divergent__"]) for row in rows)
+        self.expected["*", "depth_limit"] = sum(int(row["max_depth_hit__"]) for row in rows)
+
+    def expect_recycled(self):
+        rows = []
+        for chain in range(1, CHAINS + 1):
+            with open(self.folder / f"recycled-{chain}.csv", encoding="utf-8") as file:
+                rows += [row for row in csv.DictReader(file) if (int(row["iter__"]) - 1) % self.thin == 0]
+        if len(rows) != 8 * CHAINS * self.draws:
+            sys.exit(f"{self.label}: recycled-*.csv have {len(rows)} states, expected {8 * CHAINS * self.draws}")
+        self.expected["*", "recycled_per_draw"] = 8
+        for name in self.names:
+            self.expected[name, "recycled_mean"] = math.fsum(float(row[name]) for row in rows) / len(rows)
+
+    def expect_tuning(self):
+        for chain in range(1, CHAINS + 1):
+            metric = json.loads((self.folder / f"metric-{chain}.json").read_text(encoding="utf-8"))
+            self.expected[f"chain {chain}", "stepsize"] = metric["stepsize"]
+            for place, number in enumerate(metric["inv_metric"], start=1):
+                self.expected[f"chain {chain} metric {place}", "inv_metric"] = number
+
+    def expect_summary(self):
+        for parameter in self.summary["parameters"]:
+            name, plain = parameter["name"], parameter["plain"]
+            if not math.isclose(plain["mean"], self.expected[name, "mean"], rel_tol=1e-10, abs_tol=1e-12):
+                sys.exit(f"{self.label}: the mean of {name} in summary.json is not that of chain-*.csv")
+            for ours, theirs in [("mean", "mean"), ("sd", "sd"), ("q5", "q5"), ("q50", "median"), ("q95", "q95"),
+                                 ("rhat", "rhat"), ("ess_bulk", "ess_bulk"), ("ess_tail", "ess_tail")]:
+                self.expected[name, theirs] = plain[ours]
+        for chain, ebfmi in enumerate(self.summary["diagnostics"]["ebfmi"], start=1):
+            self.expected[f"chain {chain}", "ebfmi"] = ebfmi
+
+
+class Reader:
+    """A script that tells what a package finds in run folders, one line for each number."""
+
+    def __init__(self, name, command, must_tell, tolerance):
+        self.name, self.command, self.must_tell, self.tolerance = name, command, must_tell, tolerance
+
+    def tell(self, runs):
+        """The version of the reader and {(folder, name, quantity): value}, or None if it is not installed."""
+        if shutil.which(self.command[0]) is None:
+            return None
+        result = subprocess.run([*self.command, *(str(run.folder) for run in runs)], capture_output=True, text=True,
+                                check=False)
+        if result.returncode == NOT_INSTALLED:
+            return None
+        if result.returncode != 0:
+            sys.exit(f"{self.name} refuses our files:\n{result.stdout[-500:]}\n{result.stderr[-3000:]}")
+        lines = [line.split("\t") for line in result.stdout.splitlines()]
+        return lines[0][1], {(folder, name, quantity): float(value) for folder, name, quantity, value in lines[1:]}
+
+    def faults(self, run, told):
+        """What the reader found that differs from what is there, or did not find."""
+        found = {key[1:]: value for key, value in told.items() if key[0] == str(run.folder)}
+        for quantity in self.must_tell:
+            missing = {name for name, of in run.expected if of == quantity and not name.endswith("__")}
+            missing -= {name for name, of in found if of == quantity}
+            if missing:
+                yield f"{quantity} of {', '.join(sorted(missing))} is missing"
+        for (name, quantity), value in found.items():
+            expected = run.expected.get((name, quantity))
+            if expected is None:
+                continue
+            tolerance = 1e-8 if quantity in ("mean", "recycled_mean") else self.tolerance
+            if not math.isclose(value, expected, rel_tol=tolerance, abs_tol=1e-8):
+                yield f"{quantity} of {name} is {value}, expected {expected}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks that other programs read what rehmc writes.")
+    parser.add_argument("--light", action="store_true", help="one kernel only; no reader needs to be there")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter whose packages are used")
+    parser.add_argument("command", help="the command rehmc")
+    options = parser.parse_args()
+
+    counts = ["draws", "divergences"]
+    readers = [
+        Reader("R posterior", ["Rscript", "--vanilla", str(HERE / "read_posterior.R")],
+               [*counts, "mean", "sd", "rhat", "ess_bulk", "ess_tail"], 1e-6),
+        Reader("rstan::read_stan_csv", ["Rscript", "--vanilla", str(HERE / "read_rstan.R")],
+               [*counts, "mean", "warmup_rows"], 1e-8),
+        Reader("cmdstanpy.from_csv", [options.python, str(HERE / "read_cmdstanpy.py")],
+               [*counts, "mean", "warmup_rows", "stepsize", "inv_metric"], 1e-8),
+        Reader("arviz.from_netcdf", [options.python, str(HERE / "read_arviz.py")],
+               [*counts, "mean", "rhat", "ess_bulk", "ess_tail", "ebfmi", "warmup_rows", "recycled_per_draw",
+                "recycled_mean"], 1e-6),
+    ]
+    with tempfile.TemporaryDirectory(prefix="rehmc-ecosystem-") as temporary:
+        runs = [Run(options.command, pathlib.Path(temporary) / f"{kernel}-warmup{save_warmup:d}-thin{thin}", kernel,
+                    save_warmup, thin)
+                for kernel in (["nuts"] if options.light else ["nuts", "nuts-slice", "hmc"])
+                for save_warmup in [False, True]
+                for thin in [1, 2]]
+        bad, unavailable = 0, []
+        for reader in readers:
+            answer = reader.tell(runs)
+            if answer is None:
+                unavailable.append(reader.name)
+                continue
+            version, told = answer
+            faults = [f"  {run.label}: {fault}" for run in runs for fault in reader.faults(run, told)]
+            print(f"{'FAILED' if faults else 'ok'}: {reader.name} ({version}) read {len(runs)} run folders, "
+                  f"{len(told)} numbers")
+            print("\n".join(faults[:20]), end="\n" if faults else "")
+            bad += bool(faults)
+    for name in unavailable:
+        print(f"NOT CHECKED: {name} IS NOT AVAILABLE on this machine")
+    if not options.light and len(unavailable) == len(readers):
+        sys.exit("no reader was available: nothing was checked")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
