@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/output/durable_file.hpp"
 #include "variable_grids.hpp"
 
 namespace rehmc {
@@ -34,7 +35,7 @@ constexpr std::size_t least_bytes_to_compress = std::size_t{1} << 16;
 constexpr auto padding = static_cast<std::size_t>(-1);
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view cause) {
-  throw Error(ExitCode::software, fmt::format("{}: cannot write it: {}", path.string(), cause));
+  throw FileError(fmt::format("{}: cannot write it: {}", path.string(), cause));
 }
 
 /// A file under a temporary name, which takes its name only when it is whole and on the disk.
@@ -60,16 +61,15 @@ class NetcdfFile {
   void finish() {
     open_ = false;
     check(nc_close(id_));
-    sync(temporary_, O_RDONLY);
+    sync();
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, std::strerror(errno));
     finished_ = true;
-    const std::filesystem::path folder = path_.parent_path();
-    sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+    sync_folder(path_.parent_path());
   }
 
  private:
-  void sync(const std::filesystem::path& path, int flags) const {
-    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
+  void sync() const {
+    const int descriptor = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
     const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
     const int cause = errno;
     if (descriptor >= 0) ::close(descriptor);

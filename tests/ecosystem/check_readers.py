@@ -27,9 +27,14 @@ class Run:
 
     def __init__(self, command, folder, kernel, save_warmup, thin):
         self.folder, self.thin, self.label = folder, thin, folder.name
-        subprocess.run([command, "sample", "eight-schools", "--seed", "1", "--chains", str(CHAINS), "--kernel", kernel,
-                        "--draws", str(DRAWS), "--warmup", str(WARMUP), "--thin", str(thin), "--recycle", "spread:8",
-                        "--output", str(folder), "--quiet", *(["--save-warmup"] if save_warmup else [])], check=True)
+        options = {"seed": 1, "chains": CHAINS, "kernel": kernel, "draws": DRAWS, "warmup": WARMUP, "thin": thin,
+                   "recycle": "spread:8", "output": folder}
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        result = subprocess.run([command, "sample", "eight-schools", *words, "--quiet",
+                                 *(["--save-warmup"] if save_warmup else [])], capture_output=True, text=True,
+                                check=False)
+        if result.returncode != 0:
+            sys.exit(f"{command} sample failed with exit code {result.returncode}:\n{result.stderr[-3000:]}")
         self.draws = math.ceil(DRAWS / thin)
         self.warmup_rows = math.ceil(WARMUP / thin) if save_warmup else 0
         self.summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))

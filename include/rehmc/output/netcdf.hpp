@@ -31,8 +31,8 @@ struct NetcdfInfo {
 ///   `log_weight`; chains with fewer states are filled up with NaN, whose `draw` is -1 and whose
 ///   `log_weight` is -inf. The weights of a draw sum to 1.
 ///
-/// Chains of unequal length are cut to the shortest. The file is there entirely or not at all. An
-/// error names the path and what the netCDF library said.
+/// Chains of unequal length are cut to the shortest. The file is there entirely or not at all.
+/// FileError names the path and what the netCDF library said.
 void write_netcdf(const std::filesystem::path& path, const SampleResult& result,
                   const NetcdfInfo& info);
 
