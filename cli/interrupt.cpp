@@ -27,6 +27,8 @@ const std::atomic<int>& catch_interrupts() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // A file that grows beyond the user's limit is an error of writing like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   return interrupts;
 }
 

@@ -127,9 +127,9 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
   info.title = manifest.model.name;
   info.version = manifest.version;
   info.date = manifest.created;
-  info.command = fmt::format("rehmc sample {}{} --seed {} --output {}", manifest.model.name,
-                             std::filesystem::exists(folder.data()) ? " --data data.json" : "",
-                             manifest.seed, folder.path().filename().string());
+  info.command =
+      fmt::format("rehmc sample {}{} --seed {}", manifest.model.name,
+                  std::filesystem::exists(folder.data()) ? " --data data.json" : "", manifest.seed);
   info.settings_json = settings_json(manifest.settings);
   info.trajectory = read_trajectory(folder);
   write_whole(folder.report(), report_page(result, summary.parameters, summary.diagnostics, info));

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Tests that nothing is lost: signals, kills at any moment, full disks, damaged files, folders in the way."""
+
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from command import rehmc
+from run_folder import differences
+
+INTERRUPTED, DATA, CANNOT_CREATE, INPUT_OUTPUT, NO_INPUT = 130, 65, 73, 74, 66
+
+# Long enough to be hit while it runs, wherever a file may be half-written: a checkpoint with every few draws.
+RUN = ["sample", "funnel", "--seed", "5", "--warmup", "300", "--chains", "3", "--threads", "2"]
+STORE_OFTEN = ["--checkpoint-seconds", "0.001"]
+
+
+def start(*words, **options):
+    return subprocess.Popen(
+        [os.environ["REHMC"], *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def straight(self, *words):
+        """A run that nobody disturbs."""
+        run = self.path / "straight"
+        result = rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return run
+
+    def assert_resumes_to(self, run, straight):
+        result = rehmc("resume", run, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(differences(run, straight), [])
+        self.assertEqual(rehmc("check", run).returncode, 0)
+        return result
+
+    def wait_for_progress(self, process, run, size=1):
+        """Waits until the run has stored something."""
+        while process.poll() is None:
+            if sum(path.stat().st_size for path in run.glob("states-*.bin")) >= size:
+                return
+            time.sleep(0.001)
+
+    def kill_until_done(self, straight, words, moments):
+        """Kills a run again and again; returns how often it was hit while it ran."""
+        run = self.path / f"killed-{moments.random()}"
+        hits = 0
+        command = [*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run]
+        while True:
+            process = start(*command)
+            time.sleep(moments.uniform(0.0, 0.1))
+            process.kill()
+            hits += process.wait() == -signal.SIGKILL
+            process.communicate()
+            if not (run / "manifest.json").exists():
+                continue  # not even begun
+            command = ["resume", run, "--quiet"]
+            if process.returncode == 0:
+                break
+            if hits % 8 == 7:  # let it get a little further, then hit again
+                self.wait_for_progress(process, run)
+        self.assert_resumes_to(run, straight)
+        return hits
+
+    def test_kill_at_any_moment_loses_nothing(self):
+        moments = random.Random(20)
+        hits = 0
+        plans = [
+            ["--draws", 1000],
+            ["--draws", 600, "--kernel", "hmc", "--recycle", "accept-each", "--save-warmup", "--thin", "3"],
+            ["--draws", 600, "--kernel", "nuts-slice", "--recycle", "all", "--metric", "dense"],
+        ]
+        for words in plans:
+            with self.subTest(words):
+                straight = self.path / f"straight-{hits}"
+                result = rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", straight)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                for _ in range(4):
+                    hits += self.kill_until_done(straight, words, moments)
+        print(f"killed {hits} times", file=sys.stderr)
+        self.assertGreaterEqual(hits, 25)
+
+    def test_first_signal_ends_orderly(self):
+        words = ["--draws", 4000]
+        straight = self.straight(*words)
+        for which in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(which):
+                run = self.path / which.name
+                process = start(*RUN, *words, *STORE_OFTEN, "--progress", "none", "--output", run)
+                self.wait_for_progress(process, run, 0)
+                time.sleep(0.1)
+                process.send_signal(which)
+                output, errors = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, INTERRUPTED, errors)
+                self.assertIn(f"rehmc resume {run}", errors)
+                self.assertEqual(rehmc("check", run).returncode, 0)
+                if "draws per chain" in errors:
+                    self.assertIn("parameter", output)
+                    summary = rehmc("summary", *sorted(run.glob("chain-*.csv"))[:1])
+                    self.assertEqual(summary.returncode, 0, summary.stderr)
+                self.assert_resumes_to(run, straight)
+
+    def test_second_signal_ends_at_once(self):
+        words = ["--draws", 4000]
+        straight = self.straight(*words)
+        run = self.path / "twice"
+        process = start(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run)
+        self.wait_for_progress(process, run)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, INTERRUPTED)
+        self.assert_resumes_to(run, straight)
+
+    def test_damaged_checkpoint_is_noticed_and_the_previous_one_serves(self):
+        words = ["--draws", 3000]
+        straight = self.straight(*words)
+
+        def empty(content):
+            return b""
+
+        def cut(content):
+            return content[: len(content) // 2]
+
+        def flip(content):
+            middle = len(content) // 2
+            return content[:middle] + bytes([content[middle] ^ 16]) + content[middle + 1 :]
+
+        for damage in (empty, cut, flip):
+            with self.subTest(damage.__name__):
+                run = self.path / damage.__name__
+                process = start(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run)
+                while process.poll() is None and not (run / "checkpoint-1-previous.bin").exists():
+                    time.sleep(0.001)
+                process.kill()
+                process.communicate()
+                checkpoint = run / "checkpoint-1.bin"
+                checkpoint.write_bytes(damage(checkpoint.read_bytes()))
+                told = rehmc("check", run)
+                self.assertEqual(told.returncode, DATA)
+                self.assertIn("checkpoint-1.bin", told.stdout)
+                result = self.assert_resumes_to(run, straight)
+                self.assertIn("checkpoint-1.bin", result.stderr)
+
+    def test_full_disk_loses_nothing_that_was_stored(self):
+        """A limit on the size of files stands for a disk that fills up; a small tmpfs where we may mount one."""
+        words = ["--draws", 4000]
+        straight = self.straight(*words)
+        run = self.path / "limited"
+        limit = 200_000
+        process = start(
+            *RUN,
+            *words,
+            *STORE_OFTEN,
+            "--quiet",
+            "--output",
+            run,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+        _, errors = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, INPUT_OUTPUT, errors)
+        self.assertIn("File too large", errors)
+        self.assertIn(str(run), errors)
+        self.assertEqual(rehmc("check", run).returncode, 0)
+        self.assert_resumes_to(run, straight)
+
+        disk = self.path / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=False)
+        if mounted.returncode != 0:
+            print("no tmpfs can be mounted here: tested with a limit on file sizes only", file=sys.stderr)
+            return
+        self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        run = disk / "run"
+        result = rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run)
+        self.assertEqual(result.returncode, INPUT_OUTPUT, result.stderr)
+        self.assertIn("No space left on device", result.stderr)
+        self.assertIn("resume", result.stderr)
+        self.assertIn("checkpoint-1.bin", os.listdir(run))
+        told = rehmc("check", run)
+        self.assertEqual(told.returncode, 0, told.stdout)
+        subprocess.run(["mount", "-o", "remount,size=100m", disk], check=True)
+        self.assert_resumes_to(run, straight)
+
+    def test_folders_in_the_way(self):
+        small = ["sample", "funnel", "--seed", "1", "--warmup", "20", "--draws", "20", "--quiet", "--output"]
+        run = self.path / "run"
+        self.assertEqual(rehmc(*small, run).returncode, 0)
+        before = (run / "summary.json").read_bytes()
+
+        again = rehmc(*small, run)
+        self.assertEqual(again.returncode, CANNOT_CREATE)
+        for word in (str(run), "--force", "resume"):
+            self.assertIn(word, again.stderr)
+        self.assertEqual((run / "summary.json").read_bytes(), before)
+
+        (run / "notes.txt").write_text("mine")
+        self.assertEqual(rehmc(*small, run, "--force").returncode, 0)
+        self.assertEqual((run / "notes.txt").read_text(), "mine")
+
+        other = self.path / "other"
+        other.mkdir()
+        (other / "thesis.tex").write_text("mine")
+        refused = rehmc(*small, other, "--force")
+        self.assertEqual(refused.returncode, CANNOT_CREATE)
+        self.assertEqual(os.listdir(other), ["thesis.tex"])
+
+        for path in ("/proc/nobody/run", run / "summary.json", run / "summary.json" / "run"):
+            result = rehmc(*small, path)
+            self.assertEqual(result.returncode, CANNOT_CREATE, path)
+            self.assertIn(str(path), result.stderr)
+
+    def test_run_that_cannot_begin_leaves_nothing(self):
+        run = self.path / "run"
+        bad = self.path / "bad.json"
+        bad.write_text('{"v": 1e300, "x": [1, 2, 3, 4, 5, 6, 7, 8, 9]}')
+        result = rehmc("sample", "funnel", "--init", bad, "--output", run)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertFalse(run.exists(), result.stderr)
+
+    def test_what_is_not_a_run_folder(self):
+        for command in ("resume", "extend", "check", "report", "summary"):
+            for path in (self.path / "missing", self.path):
+                with self.subTest(f"{command} {path}"):
+                    result = rehmc(command, path)
+                    self.assertEqual(result.returncode, NO_INPUT)
+                    self.assertIn(str(path), result.stderr)
+
+    def test_damaged_manifest_and_lost_files(self):
+        run = self.path / "run"
+        words = ["sample", "funnel", "--seed", "1", "--warmup", "20", "--draws", "20", "--quiet", "--output", run]
+        self.assertEqual(rehmc(*words).returncode, 0)
+        manifest = (run / "manifest.json").read_bytes()
+        for text in (b"", b"{", b"[]", manifest.replace(b'"chains": 4', b'"chains": -4')):
+            (run / "manifest.json").write_bytes(text)
+            result = rehmc("resume", run)
+            self.assertEqual(result.returncode, DATA, result.stderr)
+            self.assertIn("manifest.json", result.stderr)
+        (run / "manifest.json").write_bytes(manifest.replace(b'"hash": "', b'"hash": "0'))
+        self.assertEqual(rehmc("resume", run).returncode, DATA)
+        (run / "manifest.json").write_bytes(manifest)
+
+        states = run / "states-2.bin"
+        states.write_bytes(states.read_bytes()[:-8])
+        told = rehmc("check", run)
+        self.assertEqual(told.returncode, DATA)
+        self.assertIn("states-2.bin", told.stdout)
+        result = rehmc("resume", run)
+        self.assertEqual(result.returncode, INPUT_OUTPUT)
+        self.assertIn("states-2.bin", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
