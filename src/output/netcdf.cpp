@@ -295,7 +295,7 @@ class Writer {
     const std::vector<Dimension> dimensions = chain_and_draw(group, phase);
     // Draw by draw, what a function tells of it.
     const auto series = [&]<class Number>(const char* variable_name, Number, const auto& tell) {
-      const Variable variable = group.variable<Number>(variable_name, dimensions);
+      Variable variable = group.variable<Number>(variable_name, dimensions);
       std::vector<Number> numbers(phase.draws);
       for (std::size_t c = 0; c < phase.records.size(); ++c) {
         for (std::size_t i = 0; i < phase.draws; ++i) {
