@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "command.hpp"
@@ -21,7 +22,9 @@ void add_report(CLI::App& app, Action& chosen) {
       const Manifest manifest = read_manifest(folder);
       SampleResult result = load_run(folder, manifest);
       cut_to_shortest(result);
-      if (result.chains.front().record.size() == 0) {
+      const bool empty = std::any_of(result.chains.begin(), result.chains.end(),
+                                     [](const auto& chain) { return draws_of(chain) == 0; });
+      if (empty) {
         throw DataError(
             fmt::format("{}: there are no draws in every chain yet; go on with: rehmc "
                         "resume {}",

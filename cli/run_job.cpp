@@ -21,7 +21,7 @@ namespace rehmc::cli {
 namespace {
 
 /// Fewer draws than this per chain say nothing.
-constexpr std::size_t least_draws = 4;
+constexpr std::uint64_t least_draws = 4;
 
 std::string seconds_text(double seconds) {
   return seconds < 10 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.0f} s", seconds);
@@ -43,10 +43,14 @@ void print_summary(const RunSummary& summary, const Manifest& manifest, const Ru
 void print_files(const Manifest& manifest, const RunFolder& folder) {
   const std::string run = folder.path().string();
   const bool recycled = manifest.settings.sample.kernel.recycling.kind != RecyclingKind::none;
-  fmt::print(
-      "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, posterior.nc (ArviZ), "
-      "summary.json\n",
-      run, recycled ? ", recycled-*.csv" : "");
+  if (manifest.settings.store_draws) {
+    fmt::print(
+        "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, posterior.nc (ArviZ), "
+        "summary.json\n",
+        run, recycled ? ", recycled-*.csv" : "");
+  } else {
+    fmt::print("\nFiles in {}/: summary.json, metric-*.json; no draws were stored\n", run);
+  }
   fmt::print("Report:       {}\n", folder.report().string());
   fmt::print("Next:         rehmc extend {} --draws {}   take more draws\n", run,
              manifest.settings.sample.draws);
@@ -91,8 +95,8 @@ int run_job(const Density& density, const Manifest& manifest, const RunFolder& f
   }
   const bool interrupted = !job.complete();
   SampleResult result = job.result();
-  std::size_t shortest = result.chains.front().record.size();
-  for (const ChainResult& chain : result.chains) shortest = std::min(shortest, chain.record.size());
+  std::uint64_t shortest = draws_of(result.chains.front());
+  for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));
   if (interrupted && shortest < least_draws) {
     fmt::print(stderr,
                "\nInterrupted before there was anything to summarise. Nothing is lost; go on with: "

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -53,7 +54,9 @@ Source load(const std::vector<std::string>& inputs) {
 int summarise_inputs(const SummaryOptions& options) {
   Source source = load(options.inputs);
   cut_to_shortest(source.result);
-  if (source.result.chains.front().record.size() == 0) {
+  const bool empty = std::any_of(source.result.chains.begin(), source.result.chains.end(),
+                                 [](const auto& chain) { return draws_of(chain) == 0; });
+  if (empty) {
     throw DataError(
         fmt::format("{}: there are no draws in every chain yet", options.inputs.front()));
   }

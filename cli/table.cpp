@@ -113,6 +113,7 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
   const bool recycled = !parameters.empty() && parameters.front().recycled.has_value();
   std::vector<Cells> rows;
   Cells head{"parameter", "mean", "mcse", "sd", "5%", "50%", "95%", "ess bulk", "ess tail", "rhat"};
+  if (summary.from_batches) head[7] = "ess mean";
   if (recycled) head.insert(head.end(), {"|", "recycled", "mcse", "ess", "gain"});
   rows.push_back(head);
   const auto chosen = chosen_rows(parameters, options.all);
@@ -140,6 +141,11 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
   if (chosen.size() < parameters.size()) {
     text += fmt::format("The {} least certain of {} parameters, worst first; all of them: {}\n",
                         chosen.size(), parameters.size(), options.remedy);
+  }
+  if (summary.from_batches) {
+    text +=
+        "Without stored draws: errors and R-hat are from batch sums, quantiles from bins (their "
+        "error bounds are in summary.json).\n";
   }
   if (recycled) {
     std::vector<double> gains;

@@ -78,9 +78,6 @@ std::filesystem::path previous_checkpoint(const std::filesystem::path& path) {
 void write_checkpoint(const std::filesystem::path& path, std::string_view content) {
   ArchiveWriter seal;
   seal(seal_of(content));
-  std::string bytes(format_line);
-  bytes += seal.bytes();
-  bytes += content;
   // The last one becomes the previous one by a second link, so that at no moment there is neither.
   const std::filesystem::path previous = previous_checkpoint(path);
   if (std::filesystem::exists(path)) {
@@ -91,7 +88,7 @@ void write_checkpoint(const std::filesystem::path& path, std::string_view conten
     std::filesystem::create_hard_link(path, link, ignored);
     if (!ignored) std::filesystem::rename(link, previous, ignored);
   }
-  write_whole(path, bytes);
+  write_whole(path, std::string(format_line) + seal.bytes(), content);
 }
 
 StoredCheckpoint read_checkpoint(const std::filesystem::path& path) {

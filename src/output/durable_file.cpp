@@ -47,11 +47,16 @@ void sync_folder(const std::filesystem::path& folder) {
 }
 
 void write_whole(const std::filesystem::path& path, std::string_view text) {
+  write_whole(path, text, {});
+}
+
+void write_whole(const std::filesystem::path& path, std::string_view head, std::string_view body) {
   std::filesystem::path temporary = path;
   temporary += ".tmp";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) throw_file_error(path, "create");
-  const bool written = write_all(descriptor, text, 0) && ::fsync(descriptor) == 0;
+  const bool written = write_all(descriptor, head, 0) && write_all(descriptor, body, head.size()) &&
+                       ::fsync(descriptor) == 0;
   const int cause = errno;
   ::close(descriptor);
   if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {

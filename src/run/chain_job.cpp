@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
@@ -78,6 +79,17 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain,
   return result;
 }
 
+std::size_t DrawFiles::waiting() const {
+  return draws.waiting().size() + states.waiting().size() +
+         (recycled ? recycled->waiting().size() : 0);
+}
+
+void DrawFiles::sync() {
+  draws.sync();
+  states.sync();
+  if (recycled) recycled->sync();
+}
+
 Address ChainJob::address() const {
   return {place_.manifest->seed, static_cast<std::uint32_t>(place_.chain), 0};
 }
@@ -103,69 +115,84 @@ void ChainJob::open() {
     for (std::string& problem : stored.problems) {
       if (!problem.ends_with("is missing")) problems_.push_back(std::move(problem));
     }
-    begin();
-    draws_file_->waiting() += head.text;
-    if (recycled_file_) recycled_file_->waiting() += recycled_csv_head(names());
+    begin(head.text);
   }
   last_tick_ = last_checkpoint_ = Clock::now();
   report_progress(nullptr);
 }
 
-void ChainJob::begin() {
+void ChainJob::begin(const std::string& csv_head) {
   const RunFolder& folder = *place_.folder;
   chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address());
+  if (!settings().store_draws) return;
   warmup_ = ChainRecord(chain_->state().position, 0, *place_.columns);
   {
     const std::lock_guard lock(mutex_);
     record_ = warmup_;
   }
-  draws_file_.emplace(folder.draws(place_.chain));
-  states_file_.emplace(folder.states(place_.chain));
-  if (recycles(settings())) recycled_file_.emplace(folder.recycled(place_.chain));
+  files_.emplace(DrawFiles{GrowingFile(folder.draws(place_.chain)),
+                           GrowingFile(folder.states(place_.chain)), std::nullopt});
+  files_->draws.waiting() += csv_head;
+  if (recycles(settings())) {
+    files_->recycled.emplace(folder.recycled(place_.chain));
+    files_->recycled->waiting() += recycled_csv_head(names());
+  }
 }
 
 void ChainJob::resume(const std::string& checkpoint) {
   const RunFolder& folder = *place_.folder;
   ArchiveReader reader(checkpoint);
-  const auto facts = reader.get<ChainFacts>();
-  const auto chain = reader.get<std::string>();
-  ArchiveReader chain_reader(chain);
+  auto stored = reader.get<StoredChain>();
+  const ChainFacts& facts = stored.facts;
+  ArchiveReader chain_reader(stored.chain);
   chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), chain_reader);
+  seconds_warmup_ = facts.seconds_warmup;
+  seconds_sampling_ = facts.seconds_sampling;
+  if (stored.running) {
+    running_ = std::make_shared<RunningRecord>(std::move(*stored.running));
+  }
+  if (!settings().store_draws) return;
   ChainResult loaded = load_chain(folder, place_.chain, *place_.columns, facts);
   {
     const std::lock_guard lock(mutex_);
     record_ = std::move(loaded.record);
   }
   warmup_ = std::move(loaded.warmup);
-  seconds_warmup_ = facts.seconds_warmup;
-  seconds_sampling_ = facts.seconds_sampling;
-  draws_file_.emplace(folder.draws(place_.chain), facts.draws_bytes);
-  states_file_.emplace(folder.states(place_.chain), facts.states_bytes);
+  files_.emplace(DrawFiles{GrowingFile(folder.draws(place_.chain), facts.draws_bytes),
+                           GrowingFile(folder.states(place_.chain), facts.states_bytes),
+                           std::nullopt});
   if (recycles(settings())) {
-    recycled_file_.emplace(folder.recycled(place_.chain), facts.recycled_bytes);
+    files_->recycled.emplace(folder.recycled(place_.chain), facts.recycled_bytes);
   }
 }
 
 void ChainJob::begin_sampling() {
   chain_->begin_sampling();
+  write_whole(place_.folder->metric(place_.chain), metric_json(chain_->tuning()));
+  if (!settings().store_draws) {
+    std::vector<double> scale = chain_->tuning().metric->inverse_diagonal();
+    for (double& value : scale) value = std::sqrt(value);
+    running_ = std::make_shared<RunningRecord>(chain_->centre(), scale, *place_.columns,
+                                               recycles(settings()));
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     record_ = ChainRecord(chain_->centre(), static_cast<std::size_t>(settings().sample.draws),
                           *place_.columns);
   }
-  draws_file_->waiting() +=
+  files_->draws.waiting() +=
       stan_adaptation(csv_info(*place_.manifest, *place_.folder, place_.chain), chain_->tuning());
-  write_whole(place_.folder->metric(place_.chain), metric_json(chain_->tuning()));
 }
 
 void ChainJob::store_draw(const ChainRecord& record, std::size_t draw) {
   record.archive_draw(scratch_, draw);
-  states_file_->waiting() += scratch_.bytes();
+  files_->states.waiting() += scratch_.bytes();
   scratch_.clear();
   if (draw % static_cast<std::size_t>(settings().thin) != 0) return;
-  append_stan_row(draws_file_->waiting(), record, draw);
-  if (recycled_file_ && &record == &record_) {
-    append_recycled_rows(recycled_file_->waiting(), record, draw,
+  append_stan_row(files_->draws.waiting(), record, draw);
+  if (files_->recycled && &record == &record_) {
+    append_recycled_rows(files_->recycled->waiting(), record, draw,
                          static_cast<int>(place_.chain) + 1);
   }
 }
@@ -174,7 +201,9 @@ void ChainJob::step() {
   const bool warming_up = chain_->warming_up();
   const Transition& transition = chain_->step();
   report_progress(&transition);
-  if (!warming_up) {
+  if (running_) {
+    running_->add(transition);
+  } else if (!warming_up) {
     {
       const std::lock_guard lock(mutex_);
       record_.add(transition);
@@ -194,7 +223,8 @@ void ChainJob::report_progress(const Transition* transition) {
   if (transition == nullptr) {
     progress.begun = true;
     progress.step_size.store(chain_->tuning().step_size, relaxed);
-    progress.divergences.store(record_.divergences.size(), relaxed);
+    progress.divergences.store(
+        running_ ? running_->counts().divergences : record_.divergences.size(), relaxed);
     return;
   }
   progress.step_size.store(transition->step_size, relaxed);
@@ -212,9 +242,7 @@ void ChainJob::add_seconds() {
 }
 
 bool ChainJob::checkpoint_is_due() const {
-  const std::size_t waiting = draws_file_->waiting().size() + states_file_->waiting().size() +
-                              (recycled_file_ ? recycled_file_->waiting().size() : 0);
-  if (waiting > most_waiting) return true;
+  if (files_ && files_->waiting() > most_waiting) return true;
   const std::chrono::duration<double> wanted(settings().checkpoint_seconds);
   // However large a checkpoint is, it must not take more than a fiftieth of the time.
   return Clock::now() - last_checkpoint_ >=
@@ -229,27 +257,27 @@ void ChainJob::advance(std::uint64_t draws, const Stop& stop) {
       begin_sampling();
     }
     if (stop.raised()) break;
-    if (!chain_->warming_up() && record_.size() >= draws) break;
+    if (!chain_->warming_up() && this->draws() >= draws) break;
     step();
     if (checkpoint_is_due()) checkpoint();
   }
   checkpoint();
-  close_files();
+  if (files_) files_->draws.sync_closing(stan_timing(seconds_warmup_, seconds_sampling_));
 }
 
 void ChainJob::checkpoint() {
   add_seconds();
   const auto begin = Clock::now();
-  draws_file_->patch(num_samples_at_, num_samples_field(record_.size(), num_samples_width_));
-  draws_file_->sync();
-  states_file_->sync();
-  if (recycled_file_) recycled_file_->sync();
+  if (files_) {
+    files_->draws.patch(num_samples_at_, num_samples_field(record_.size(), num_samples_width_));
+    files_->sync();
+  }
 
   ChainFacts facts;
   const ChainResult now = chain_result(*chain_, {});
   facts.iteration = chain_->iteration();
   facts.warmup_stored = warmup_.size();
-  facts.draws = record_.size();
+  facts.draws = draws();
   facts.sampling = !chain_->warming_up();
   facts.tuning = now.tuning;
   facts.centre = record_.centre;
@@ -260,26 +288,27 @@ void ChainJob::checkpoint() {
   facts.seconds_sampling = seconds_sampling_;
   facts.faults = now.faults;
   facts.first_message = now.first_message;
-  facts.draws_bytes = draws_file_->size();
-  facts.recycled_bytes = recycled_file_ ? recycled_file_->size() : 0;
-  facts.states_bytes = states_file_->size();
+  if (files_) {
+    facts.draws_bytes = files_->draws.size();
+    facts.recycled_bytes = files_->recycled ? files_->recycled->size() : 0;
+    facts.states_bytes = files_->states.size();
+  }
   ArchiveWriter chain;
   chain(*chain_);
+  // As StoredChain, but without a copy of the running record, which may be large.
   ArchiveWriter all;
-  all(facts, chain.bytes());
+  all(facts, chain.bytes(), running_ != nullptr);
+  if (running_) all(*running_);
   write_checkpoint(place_.folder->checkpoint(place_.chain), all.bytes());
   last_checkpoint_ = Clock::now();
   checkpoint_took_ = last_checkpoint_ - begin;
-}
-
-void ChainJob::close_files() {
-  draws_file_->sync_closing(stan_timing(seconds_warmup_, seconds_sampling_));
 }
 
 ChainResult ChainJob::result() const {
   if (!opened()) return {.record = record_, .tuning = {}};
   ChainResult result = chain_result(*chain_, record_);
   result.warmup = warmup_;
+  result.running = running_;
   result.seconds_warmup = seconds_warmup_;
   result.seconds_sampling = seconds_sampling_;
   return result;

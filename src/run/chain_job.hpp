@@ -13,6 +13,7 @@
 
 #include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/run_folder.hpp"
+#include "rehmc/output/running_record.hpp"
 #include "rehmc/output/sample_result.hpp"
 #include "rehmc/run/chain.hpp"
 #include "rehmc/run/manifest.hpp"
@@ -45,6 +46,28 @@ struct ChainFacts {
       gradients_sampling, divergences_warmup, seconds_warmup, seconds_sampling, faults,
       first_message, draws_bytes, recycled_bytes, states_bytes);
   }
+};
+
+/// A checkpoint, but for the chain itself, which needs the model.
+struct StoredChain {
+  ChainFacts facts;
+  std::string chain;
+  std::optional<RunningRecord> running;  ///< if draws are not stored
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(facts, chain, running);
+  }
+};
+
+/// The files that grow with the draws.
+struct DrawFiles {
+  GrowingFile draws;
+  GrowingFile states;
+  std::optional<GrowingFile> recycled;
+
+  std::size_t waiting() const;
+  void sync();
 };
 
 /// The facts and the draws of one chain, from its folder.
@@ -80,7 +103,9 @@ class ChainJob {
   void advance(std::uint64_t draws, const Stop& stop);
 
   bool opened() const { return chain_ != nullptr; }
-  std::uint64_t draws() const { return record_.size(); }
+  std::uint64_t draws() const {
+    return running_ ? running_->counts().draws : static_cast<std::uint64_t>(record_.size());
+  }
   const std::vector<std::string>& problems() const { return problems_; }
   ChainResult result() const;
 
@@ -94,14 +119,13 @@ class ChainJob {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void begin();
+  void begin(const std::string& csv_head);
   void resume(const std::string& checkpoint);
   void begin_sampling();
   void step();
   void store_draw(const ChainRecord& record, std::size_t draw);
   void report_progress(const Transition* transition);
   void checkpoint();
-  void close_files();
   bool checkpoint_is_due() const;
   void add_seconds();
   Address address() const;
@@ -116,9 +140,8 @@ class ChainJob {
   mutable std::mutex mutex_;  ///< guards record_
   double seconds_warmup_ = 0;
   double seconds_sampling_ = 0;
-  std::optional<GrowingFile> draws_file_;
-  std::optional<GrowingFile> recycled_file_;
-  std::optional<GrowingFile> states_file_;
+  std::shared_ptr<RunningRecord> running_;  ///< if draws are not stored
+  std::optional<DrawFiles> files_;          ///< unless draws are not stored
   std::uint64_t num_samples_at_ = 0;
   std::uint64_t num_samples_width_ = 0;
   ArchiveWriter scratch_;

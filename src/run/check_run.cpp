@@ -82,8 +82,10 @@ class Inspection {
       unfinished_ = unfinished_ || (manifest_.settings.until.empty() && facts.draws < goal);
       say(Kind::good, fmt::format("{}: iteration {}, {} draws", folder_.checkpoint(chain).string(),
                                   facts.iteration, facts.draws));
-      inspect_states(chain, facts);
-      inspect_csv(chain, facts);
+      if (manifest_.settings.store_draws) {
+        inspect_states(chain, facts);
+        inspect_csv(chain, facts);
+      }
       if (facts.sampling) {
         attempt([&] {
           read_metric_file(folder_.metric(chain), manifest_.names.size());
@@ -144,7 +146,9 @@ class Inspection {
     }
     const std::uint64_t shortest =
         draws_.empty() ? 0 : *std::min_element(draws_.begin(), draws_.end());
-    for (const files::path& path : {folder_.summary(), folder_.netcdf(), folder_.report()}) {
+    std::vector<files::path> wanted{folder_.summary(), folder_.report()};
+    if (manifest_.settings.store_draws) wanted.push_back(folder_.netcdf());
+    for (const files::path& path : wanted) {
       if (files::exists(path)) {
         if (files::file_size(path) == 0) say(Kind::problem, path.string() + ": is empty");
       } else {

@@ -37,9 +37,8 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-void warn_of_trajectories(const SampleResult& result, Diagnostics& diagnostics) {
-  std::uint64_t draws = 0;
-  for (const ChainResult& chain : result.chains) draws += chain.record.size();
+void warn_of_trajectories(const RunSize& size, Diagnostics& diagnostics) {
+  const std::uint64_t draws = size.draws;
   if (diagnostics.divergences > 0) {
     diagnostics.warnings.push_back(
         {"divergences",
@@ -56,7 +55,7 @@ void warn_of_trajectories(const SampleResult& result, Diagnostics& diagnostics) 
                      "Raise --max-depth, or help the sampler with --metric dense or a rescaled "
                      "model.",
                      diagnostics.depth_limit_hits, plural(draws, "draw", "draws"),
-                     percent(diagnostics.depth_limit_hits, draws), result.kernel.nuts.max_depth)});
+                     percent(diagnostics.depth_limit_hits, draws), size.max_depth)});
   }
 }
 
@@ -83,13 +82,13 @@ struct Worst {
   double value = 0;
 };
 
-void warn_of_convergence(const SampleResult& result, const std::vector<ParameterSummary>& summary,
+void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary>& summary,
                          Diagnostics& diagnostics) {
   Worst stuck;
   Worst not_finite;
   Worst rhat{{}, 0};
   Worst ess{{}, std::numeric_limits<double>::infinity()};
-  const double least_ess = least_ess_per_chain * static_cast<double>(result.chains.size());
+  const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
   for (const ParameterSummary& row : summary) {
     const Convergence& convergence = row.convergence;
     if (convergence.check.condition == DrawsCondition::stuck) stuck.names.push_back(row.name);
@@ -136,7 +135,9 @@ void warn_of_convergence(const SampleResult& result, const std::vector<Parameter
 
 Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary) {
   Diagnostics diagnostics;
+  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth};
   for (const ChainResult& chain : result.chains) {
+    size.draws += chain.record.size();
     for (const Ending ending : chain.record.ending) {
       if (ending == Ending::diverged) ++diagnostics.divergences;
       if (ending == Ending::depth_limit) ++diagnostics.depth_limit_hits;
@@ -147,10 +148,15 @@ Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSumm
     diagnostics.seconds_warmup += chain.seconds_warmup;
     diagnostics.seconds_sampling += chain.seconds_sampling;
   }
-  warn_of_trajectories(result, diagnostics);
-  warn_of_energy(diagnostics);
-  warn_of_convergence(result, summary, diagnostics);
+  add_warnings(diagnostics, size, summary);
   return diagnostics;
+}
+
+void add_warnings(Diagnostics& diagnostics, const RunSize& size,
+                  const std::vector<ParameterSummary>& summary) {
+  warn_of_trajectories(size, diagnostics);
+  warn_of_energy(diagnostics);
+  warn_of_convergence(size, summary, diagnostics);
 }
 
 }  // namespace rehmc

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json estimate_json(const Estimate& estimate) {
+Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) {
   Json json;
   json["mean"] = estimate.mean;
   json["mcse_mean"] = estimate.mcse_mean;
@@ -29,13 +29,53 @@ Json estimate_json(const Estimate& estimate) {
   json["sd"] = estimate.sd;
   json["mcse_sd"] = estimate.mcse_sd;
   json["ess_sd"] = estimate.ess_sd;
-  for (const QuantileEstimate& quantile : estimate.quantiles) {
+  for (std::size_t i = 0; i < estimate.quantiles.size(); ++i) {
+    const QuantileEstimate& quantile = estimate.quantiles[i];
     const std::string q = fmt::format("q{}", 100 * quantile.probability);
     json[q] = quantile.value;
     json["mcse_" + q] = quantile.mcse;
     json["ess_" + q] = quantile.ess;
+    if (!bounds.empty()) json["bin_error_" + q] = bounds[i];
   }
   return json;
+}
+
+/// From batches and bins, as no draws were stored.
+RunSummary summarise_running(const SampleResult& result) {
+  RunSummary summary;
+  summary.from_batches = true;
+  summary.draws = std::numeric_limits<std::size_t>::max();
+  std::vector<const RunningSummary*> chains;
+  Diagnostics& diagnostics = summary.diagnostics;
+  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth};
+  for (const ChainResult& chain : result.chains) {
+    const RunningCounts& counts = chain.running->counts();
+    chains.push_back(&chain.running->summary());
+    summary.draws = std::min<std::size_t>(summary.draws, counts.draws);
+    size.draws += counts.draws;
+    diagnostics.divergences += counts.divergences;
+    diagnostics.depth_limit_hits += counts.depth_limit_hits;
+    diagnostics.ebfmi.push_back(counts.ebfmi());
+    diagnostics.gradients_warmup += chain.gradients_warmup;
+    diagnostics.gradients_sampling += chain.gradients_sampling;
+    diagnostics.seconds_warmup += chain.seconds_warmup;
+    diagnostics.seconds_sampling += chain.seconds_sampling;
+  }
+  for (std::size_t p = 0; p < result.names.size(); ++p) {
+    RunningEstimate estimate = running_estimate(chains, p);
+    ParameterSummary& row = summary.parameters.emplace_back();
+    row.name = result.names[p];
+    row.convergence.rhat = estimate.rhat;
+    row.convergence.ess_bulk = estimate.plain.ess_mean;
+    row.convergence.ess_tail = std::numeric_limits<double>::quiet_NaN();
+    row.convergence.check.condition = estimate.plain.condition;
+    row.plain = std::move(estimate.plain);
+    row.plain_bounds = std::move(estimate.plain_bounds);
+    row.recycled = std::move(estimate.recycled);
+    row.recycled_bounds = std::move(estimate.recycled_bounds);
+  }
+  add_warnings(diagnostics, size, summary.parameters);
+  return summary;
 }
 
 }  // namespace
@@ -47,6 +87,7 @@ void cut_to_shortest(SampleResult& result) {
 }
 
 RunSummary summarise_run(const SampleResult& result) {
+  if (result.chains.front().running) return summarise_running(result);
   RunSummary summary;
   summary.parameters = summarise(result);
   summary.diagnostics = diagnose(result, summary.parameters);
@@ -55,26 +96,16 @@ RunSummary summarise_run(const SampleResult& result) {
 }
 
 std::string summary_json(const RunSummary& summary, const std::string& model, std::uint64_t seed) {
-  Json json;
-  json["format"] = "rehmc summary";
-  json["format_version"] = 1;
-  json["model"] = model;
-  json["seed"] = seed;
-  json["chains"] = summary.diagnostics.ebfmi.size();
-  json["draws"] = summary.draws;
-  Json& parameters = json["parameters"] = Json::array();
-  for (const ParameterSummary& row : summary.parameters) {
-    Json parameter;
-    parameter["name"] = row.name;
-    Json& plain = parameter["plain"] = estimate_json(row.plain);
-    plain["rhat"] = row.convergence.rhat;
-    plain["ess_bulk"] = row.convergence.ess_bulk;
-    plain["ess_tail"] = row.convergence.ess_tail;
-    if (row.recycled) parameter["recycled"] = estimate_json(*row.recycled);
-    parameters.push_back(std::move(parameter));
-  }
   const Diagnostics& diagnostics = summary.diagnostics;
-  Json& d = json["diagnostics"];
+  Json head;
+  head["format"] = "rehmc summary";
+  head["format_version"] = 1;
+  head["model"] = model;
+  head["seed"] = seed;
+  head["chains"] = diagnostics.ebfmi.size();
+  head["draws"] = summary.draws;
+  head["errors_from"] = summary.from_batches ? "batch means" : "draws";
+  Json& d = head["diagnostics"];
   d["divergences"] = diagnostics.divergences;
   d["depth_limit_hits"] = diagnostics.depth_limit_hits;
   d["ebfmi"] = diagnostics.ebfmi;
@@ -86,7 +117,26 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   for (const Warning& warning : diagnostics.warnings) {
     warnings.push_back({{"kind", warning.kind}, {"text", warning.text}});
   }
-  return json.dump(2) + "\n";
+  // Parameters are written one by one: a tree of all of them would take more memory than the run.
+  std::string text = head.dump(2);
+  text.erase(text.rfind("\n}"));
+  text += ",\n  \"parameters\": [";
+  const char* separator = "\n    ";
+  for (const ParameterSummary& row : summary.parameters) {
+    Json parameter;
+    parameter["name"] = row.name;
+    Json& plain = parameter["plain"] = estimate_json(row.plain, row.plain_bounds);
+    plain["rhat"] = row.convergence.rhat;
+    const Json nothing;
+    plain["ess_bulk"] = summary.from_batches ? nothing : Json(row.convergence.ess_bulk);
+    plain["ess_tail"] = summary.from_batches ? nothing : Json(row.convergence.ess_tail);
+    if (row.recycled) {
+      parameter["recycled"] = estimate_json(*row.recycled, row.recycled_bounds);
+    }
+    text += separator + parameter.dump();
+    separator = ",\n    ";
+  }
+  return text + "\n  ]\n}\n";
 }
 
 void write_trajectory(const RunFolder& folder, const TracedTrajectory& trajectory) {
@@ -146,7 +196,7 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
   info.created = manifest.created;
   info.settings_json = settings_json(manifest.settings);
   info.thin = static_cast<std::size_t>(manifest.settings.thin);
-  write_netcdf(folder.netcdf(), result, info);
+  if (!summary.from_batches) write_netcdf(folder.netcdf(), result, info);
 
   if (density != nullptr && density->dimension() >= 2) {
     const ChainRecord& record = result.chains.front().record;

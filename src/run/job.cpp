@@ -183,7 +183,12 @@ SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
                       stored.problems.front(), folder.path().string()));
     }
     ArchiveReader reader(stored.content);
-    result.chains.push_back(load_chain(folder, chain, columns, reader.get<ChainFacts>()));
+    auto checkpoint = reader.get<StoredChain>();
+    ChainResult& loaded =
+        result.chains.emplace_back(load_chain(folder, chain, columns, checkpoint.facts));
+    if (checkpoint.running) {
+      loaded.running = std::make_shared<RunningRecord>(std::move(*checkpoint.running));
+    }
   }
   return result;
 }

@@ -37,7 +37,6 @@ std::string escaped(std::string_view text) {
 
 std::string report_page(const SampleResult& result, const std::vector<ParameterSummary>& summary,
                         const Diagnostics& diagnostics, const ReportInfo& info) {
-  using namespace report_assets;
   constexpr std::size_t most_title = 300;
   const std::string title =
       info.title.empty() ? "A run" : escaped(info.title.substr(0, most_title));
@@ -45,7 +44,7 @@ std::string report_page(const SampleResult& result, const std::vector<ParameterS
 
   // One pass over the skeleton: a mark inside of what is put in stays as it is.
   std::string page;
-  std::string_view rest = page_html;
+  std::string_view rest = report_assets::page_html;
   while (true) {
     const std::size_t open = rest.find("{{");
     page += rest.substr(0, open);
@@ -53,9 +52,9 @@ std::string report_page(const SampleResult& result, const std::vector<ParameterS
     const std::size_t close = rest.find("}}", open);
     const std::string_view mark = rest.substr(open + 2, close - open - 2);
     if (mark == "title") page += title;
-    if (mark == "style") page += page_css;
-    if (mark == "chart") page += chart_min_js;
-    if (mark == "script") page += page_js;
+    if (mark == "style") page += report_assets::page_css;
+    if (mark == "chart") page += report_assets::chart_min_js;
+    if (mark == "script") page += report_assets::page_js;
     if (mark == "data") page += data;
     rest.remove_prefix(close + 2);
   }

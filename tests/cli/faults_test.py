@@ -59,42 +59,49 @@ class Faults(unittest.TestCase):
                 return
             time.sleep(0.001)
 
-    def kill_until_done(self, straight, words, moments):
-        """Kills a run again and again; returns how often it was hit while it ran."""
-        run = self.path / f"killed-{moments.random()}"
+    def kill_while_it_runs(self, straight, words, moments):
+        """Kills a run up to four times, so many seconds after it starts; returns how often it was hit."""
+        run = self.path / f"killed-{time.monotonic()}"
         hits = 0
         command = [*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run]
-        while True:
+        for _ in range(4):
             process = start(*command)
-            time.sleep(moments.uniform(0.0, 0.1))
+            time.sleep(moments())
             process.kill()
-            hits += process.wait() == -signal.SIGKILL
             process.communicate()
-            if not (run / "manifest.json").exists():
-                continue  # not even begun
-            command = ["resume", run, "--quiet"]
             if process.returncode == 0:
                 break
-            if hits % 8 == 7:  # let it get a little further, then hit again
-                self.wait_for_progress(process, run)
-        self.assert_resumes_to(run, straight)
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            hits += 1
+            if (run / "manifest.json").exists():
+                command = ["resume", run, "--quiet"]
+        if (run / "manifest.json").exists():
+            self.assert_resumes_to(run, straight)
         return hits
 
     def test_kill_at_any_moment_loses_nothing(self):
         moments = random.Random(20)
-        hits = 0
         plans = [
             ["--draws", 1000],
             ["--draws", 600, "--kernel", "hmc", "--recycle", "accept-each", "--save-warmup", "--thin", "3"],
             ["--draws", 600, "--kernel", "nuts-slice", "--recycle", "all", "--metric", "dense"],
+            ["--draws", 1000, "--until", "ess>=1000"],
+            ["--draws", 1000, "--no-draws"],
         ]
+        hits = 0
         for words in plans:
-            with self.subTest(words):
-                straight = self.path / f"straight-{hits}"
-                result = rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", straight)
-                self.assertEqual(result.returncode, 0, result.stderr)
-                for _ in range(4):
-                    hits += self.kill_until_done(straight, words, moments)
+            straight = self.path / f"straight-{hits}"
+            begin = time.monotonic()
+            result = rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", straight)
+            took = time.monotonic() - begin  # so that moments are spread over a whole run, here and now
+            self.assertEqual(result.returncode, 0, result.stderr)
+            hits_of_plan = 0
+            for attempt in range(20):
+                with self.subTest(words=words, attempt=attempt):
+                    hits_of_plan += self.kill_while_it_runs(straight, words, lambda: took * moments.random())
+                if hits_of_plan >= 6:
+                    break
+            hits += hits_of_plan
         print(f"killed {hits} times", file=sys.stderr)
         self.assertGreaterEqual(hits, 25)
 

@@ -67,7 +67,7 @@ class ArchiveWriter {
   requires requires(T& value, ArchiveWriter& a) { value.archive(a); }
   void write(const T& value) {
     // The same function stores and restores, so it cannot be const; storing changes nothing.
-    const_cast<T&>(value).archive(*this);
+    const_cast<T&>(value).archive(*this);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }
   void raw(const void* data, std::size_t size) {
     if (size > 0) bytes_.append(static_cast<const char*>(data), size);

@@ -11,6 +11,8 @@ namespace rehmc {
 /// Writes a file that is there entirely or not at all, whatever happens meanwhile: under a
 /// temporary name, which is renamed after the bytes are on the disk. FileError names the cause.
 void write_whole(const std::filesystem::path& path, std::string_view text);
+/// The same for a text in two parts, without joining them first.
+void write_whole(const std::filesystem::path& path, std::string_view head, std::string_view body);
 
 /// Makes sure that a renamed or new file in this folder is still there after a crash.
 void sync_folder(const std::filesystem::path& folder);

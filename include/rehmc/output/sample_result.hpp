@@ -3,17 +3,21 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/output/chain_record.hpp"
+#include "rehmc/output/running_record.hpp"
 
 namespace rehmc {
 
 /// One chain, after sampling.
 struct ChainResult {
   ChainRecord record;
+  /// Instead of the record, if draws were not stored and sampling has begun.
+  std::shared_ptr<const RunningRecord> running{};
   ChainRecord warmup{};  ///< draws and statistics of warmup; empty unless it was recorded
   Tuning tuning;
   std::uint64_t gradients_warmup = 0;
@@ -24,6 +28,12 @@ struct ChainResult {
   std::array<std::uint64_t, fault_count> faults{};  ///< of the model, by cause, over the whole run
   std::string first_message{};                      ///< what the model said when it first threw
 };
+
+/// Draws of a chain, stored or not.
+inline std::uint64_t draws_of(const ChainResult& chain) {
+  return chain.running ? chain.running->counts().draws
+                       : static_cast<std::uint64_t>(chain.record.size());
+}
 
 struct SampleResult {
   std::vector<std::string> names;  ///< of the columns of the records

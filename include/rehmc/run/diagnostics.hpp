@@ -1,6 +1,7 @@
 // What is wrong with a run, if anything, in plain language with the remedy.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,5 +28,15 @@ struct Diagnostics {
 };
 
 Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary);
+
+/// What the counts are out of.
+struct RunSize {
+  std::size_t chains = 0;
+  std::uint64_t draws = 0;  ///< of all chains together
+  int max_depth = 0;
+};
+/// Adds the warnings that the counts and the summary give reason for.
+void add_warnings(Diagnostics& diagnostics, const RunSize& size,
+                  const std::vector<ParameterSummary>& summary);
 
 }  // namespace rehmc

@@ -19,6 +19,9 @@ struct RunSummary {
   std::vector<ParameterSummary> parameters;
   Diagnostics diagnostics;
   std::size_t draws = 0;  ///< per chain, of the shortest
+  /// Whether errors are by batch means and quantiles from bins, since no draws were stored. Then
+  /// R-hat is the classical one, and the ESS of the mean stands for the bulk.
+  bool from_batches = false;
 };
 
 /// Cuts all chains to the length of the shortest, which is what convergence can be judged by.

@@ -18,6 +18,9 @@ struct ParameterSummary {
   /// Means and sds from all states of all trajectories, quantiles from the kept ones; absent if the
   /// run did not recycle.
   std::optional<Estimate> recycled;
+  /// By how much a quantile may be off because it was taken from bins; empty if from draws.
+  std::vector<double> plain_bounds{};
+  std::vector<double> recycled_bounds{};
 };
 
 std::vector<ParameterSummary> summarise(const SampleResult& result);

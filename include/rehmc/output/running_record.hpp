@@ -1,0 +1,69 @@
+// The bounded sink: running summaries and counts of one chain, and no draws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rehmc/estimate/running.hpp"
+#include "rehmc/kernel/kernel.hpp"
+
+namespace rehmc {
+
+/// Counts of one chain, and the sums that the E-BFMI of its energies needs.
+struct RunningCounts {
+  std::uint64_t draws = 0;
+  std::uint64_t divergences = 0;
+  std::uint64_t depth_limit_hits = 0;
+  double last_energy = 0;
+  double mean_energy = 0;
+  double energy_squares = 0;  ///< sum of squared deviations from the mean (West 1979)
+  double energy_changes = 0;  ///< sum of squared changes from draw to draw
+
+  void add(const Transition& transition);
+  /// As energy_bfmi() of all energies.
+  double ebfmi() const;
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(draws, divergences, depth_limit_hits, last_energy, mean_energy, energy_squares,
+            energy_changes);
+  }
+};
+
+/// What a chain leaves if its draws are not stored: memory does not grow with their number.
+class RunningRecord {
+ public:
+  RunningRecord() = default;
+  /// `centre`: the point that moments over all states are taken about, of all coordinates; `scale`:
+  /// a rough standard deviation of each. `columns`: the coordinates to record, in rising order.
+  RunningRecord(std::span<const double> centre, std::span<const double> scale,
+                std::vector<std::size_t> columns, bool recycling);
+
+  /// A transition whose features were MomentFeatures about the centre.
+  void add(const Transition& transition);
+
+  const RunningSummary& summary() const { return summary_; }
+  const RunningCounts& counts() const { return counts_; }
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(columns_, summary_, counts_);
+  }
+
+ private:
+  /// The recorded coordinates of a vector; the vector itself if those are all.
+  std::span<const double> recorded(std::span<const double> all, std::vector<double>& scratch) const;
+
+  std::vector<std::size_t> columns_;
+  RunningSummary summary_;
+  RunningCounts counts_;
+  std::vector<double> position_;
+  std::vector<double> offset_;
+  std::vector<double> square_;
+  std::vector<std::vector<double>> kept_;
+  std::vector<WeightedState> kept_view_;
+};
+
+}  // namespace rehmc
