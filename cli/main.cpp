@@ -13,6 +13,7 @@ int main(int count, char** words) {
   CLI::App app("Hamiltonian Monte Carlo that throws no gradient away", "rehmc");
   app.set_version_flag("--version", "rehmc " REHMC_VERSION);
   app.require_subcommand(1);
+  app.option_defaults()->take_last();  // so that a script's options can be overridden
   cli::Action chosen;
   cli::add_sample(app, chosen);
   cli::add_summary(app, chosen);

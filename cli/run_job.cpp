@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include "display.hpp"
 #include "interrupt.hpp"
@@ -85,16 +86,18 @@ int run_job(const Density& density, const Manifest& manifest, const RunFolder& f
   const ProgressKind progress =
       options.quiet ? ProgressKind::none : parse_progress(options.progress);
   const std::atomic<int>& interrupts = catch_interrupts();
-  Job job(density, manifest, folder);
+  auto job = std::make_unique<Job>(density, manifest, folder);
   {
-    const Display display(job, progress);
-    job.run(interrupts);
+    const Display display(*job, progress);
+    job->run(interrupts);
   }
-  for (const std::string& problem : job.problems()) {
+  for (const std::string& problem : job->problems()) {
     fmt::print(stderr, "Note: {}; went on from an earlier state\n", problem);
   }
-  const bool interrupted = !job.complete();
-  SampleResult result = job.result();
+  const bool interrupted = !job->complete();
+  const std::string verdict = job->until_verdict();
+  SampleResult result = job->result();
+  job.reset();  // kernels hold many vectors, and the summary of a wide model needs the room
   std::uint64_t shortest = draws_of(result.chains.front());
   for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));
   if (interrupted && shortest < least_draws) {
@@ -108,7 +111,7 @@ int run_job(const Density& density, const Manifest& manifest, const RunFolder& f
   const RunSummary summary = finish_run(folder, manifest, std::move(result), &density);
   if (!options.quiet) {
     print_summary(summary, manifest, folder, options);
-    if (!job.until_verdict().empty()) fmt::print("{}\n", job.until_verdict());
+    if (!verdict.empty()) fmt::print("{}\n", verdict);
   }
   if (!options.quiet || !summary.diagnostics.warnings.empty()) {
     std::fflush(stdout);

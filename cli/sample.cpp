@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <random>
 
 #include "command.hpp"
@@ -36,7 +35,7 @@ struct SampleOptions {
   std::string metric_file;
   std::string path_jitter;
   std::string init;
-  std::optional<std::uint64_t> seed;
+  std::string seed;
   bool force = false;
   bool no_draws = false;
   RunSettings run;
@@ -155,7 +154,8 @@ int sample(SampleOptions& options) {
   manifest.created = utc_now();
   manifest.model = {model.name, model.identity};
   manifest.names = model.density.names();
-  manifest.seed = options.seed.value_or(fresh_seed());
+  manifest.seed = fresh_seed();
+  if (!options.seed.empty()) read_number("--seed", options.seed, manifest.seed);
   settings.seed = manifest.seed;
   set_init(options.init, manifest.names, settings);
   if (!options.metric_file.empty()) {
@@ -216,10 +216,12 @@ void add_sample(CLI::App& app, Action& chosen) {
   command.add_option("--init", options->init,
                      "start: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
   command.add_option("--save", options->run.save, "record only parameters that fit these patterns")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->take_all();
   command
       .add_option("--drop", options->run.drop, "do not record parameters that fit these patterns")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->take_all();
   command.add_flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
   command.add_flag("--no-draws", options->no_draws,
                    "store no draws: running summaries only, in bounded memory and space");

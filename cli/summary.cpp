@@ -84,7 +84,8 @@ void add_summary(CLI::App& app, Action& chosen) {
   command
       .add_option("RUN|CSV", options->inputs,
                   "a run folder, or the CSV files of all chains (CmdStan's or ours)")
-      ->required();
+      ->required()
+      ->take_all();
   auto* json =
       command.add_flag("--json", options->json, "all numbers as JSON (as in summary.json)");
   command.add_flag("--csv", options->csv, "all numbers as comma-separated values")->excludes(json);

@@ -297,6 +297,9 @@ void ChainJob::checkpoint() {
   chain(*chain_);
   // As StoredChain, but without a copy of the running record, which may be large.
   ArchiveWriter all;
+  constexpr std::size_t small_things = 4096;
+  all.reserve(chain.bytes().size() + facts.tuning.metric->numbers().size() * sizeof(double) +
+              (running_ ? running_->summary().bytes() : 0) + small_things);
   all(facts, chain.bytes(), running_ != nullptr);
   if (running_) all(*running_);
   write_checkpoint(place_.folder->checkpoint(place_.chain), all.bytes());

@@ -120,7 +120,13 @@ class Inspection {
       const auto thin = static_cast<std::uint64_t>(manifest_.settings.thin);
       const std::uint64_t expected = (facts.draws + thin - 1) / thin;
       const std::uint64_t found = read.chains.front().record.size();
-      if (found != expected) {
+      if (found > expected) {
+        say(Kind::note, fmt::format("{}: has {} draws more than the checkpoint knows of; rehmc "
+                                    "resume {} cuts them off and takes them again",
+                                    path.string(), found - expected, folder_.path().string()));
+        return;
+      }
+      if (found < expected) {
         throw DataError(fmt::format("{}: has {} draws, expected {}; rehmc resume {} mends it",
                                     path.string(), found, expected, folder_.path().string()));
       }

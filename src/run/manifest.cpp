@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -22,12 +23,18 @@ constexpr int format_version = 1;
 
 /// Whether rehmc itself may have written a file of this name.
 bool is_ours(const std::string& name) {
-  for (const char* start :
-       {"manifest.json", "data.json", "summary.json", "report.html", "posterior.nc",
-        "trajectory.json", "chain-", "recycled-", "metric-", "states-", "checkpoint-"}) {
+  for (const char* start : {"manifest.json", "data.json", "summary.json", "report.html",
+                            "posterior.nc", "trajectory.json", "chain-", "recycled-", "metric-",
+                            "states-", "checkpoint-", ".writable"}) {
     if (name.starts_with(start)) return true;
   }
   return false;
+}
+
+bool holds_other_files(const RunFolder& folder) {
+  const files::directory_iterator entries(folder.path());
+  return std::any_of(begin(entries), end(entries),
+                     [](const auto& entry) { return !is_ours(entry.path().filename().string()); });
 }
 
 void clear_run(const RunFolder& folder) {
@@ -101,12 +108,12 @@ void create_run_folder(const RunFolder& folder, bool force) {
       throw CreateError(fmt::format("{}: is a file, not a folder; choose another --output", path));
     }
     if (!files::is_empty(folder.path())) {
-      const bool holds_run = files::exists(folder.manifest());
-      if (!holds_run) {
+      if (!files::exists(folder.manifest()) && holds_other_files(folder)) {
         throw CreateError(fmt::format(
             "{}: exists and holds files that are not of rehmc; choose another --output", path));
       }
-      if (!force) {
+      // A run that was killed before it had a manifest is not worth asking about.
+      if (files::exists(folder.manifest()) && !force) {
         throw CreateError(
             fmt::format("{}: holds a run already; choose another --output, go on "
                         "with it (rehmc resume {}), or replace it with --force",

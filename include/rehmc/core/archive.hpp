@@ -34,6 +34,8 @@ class ArchiveWriter {
   /// Numbers whose count the reader knows.
   void numbers(std::span<const double> values) { raw(values.data(), values.size_bytes()); }
   const std::string& bytes() const { return bytes_; }
+  /// Makes room for so many bytes at once, where growing bit by bit would hold them twice.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   void clear() { bytes_.clear(); }
 
  private:

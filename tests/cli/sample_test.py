@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Tests `rehmc sample` and what reads its output: options good and absurd, reproducibility, progress, stopping."""
+
+import csv
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import subprocess
+import tempfile
+import unittest
+
+from command import rehmc
+from run_folder import differences
+
+USAGE, DATA, NO_INPUT, CONFIG = 64, 65, 66, 78
+SHORT = ["--seed", "3", "--warmup", "100", "--draws", "100"]
+
+
+def rows_of(path):
+    """The header and the rows of a CSV file, without comments."""
+    with open(path, encoding="utf-8") as file:
+        table = list(csv.reader(line for line in file if not line.startswith("#")))
+    return table[0], table[1:]
+
+
+class Sample(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def sample(self, name, *words, model="eight-schools"):
+        run = self.path / name
+        result = rehmc("sample", model, *SHORT, *words, "--output", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return run, result
+
+    def summary(self, run):
+        return json.loads((run / "summary.json").read_text())
+
+    def test_says_what_came_out_and_where_it_is(self):
+        run, result = self.sample("run")
+        for word in ("eight-schools", "seed 3", "theta_trans.8", "rhat", "recycled", "gain", "Recycling:", "report.html", "rehmc extend"):
+            self.assertIn(word, result.stdout)
+        for number in range(1, 5):
+            for name in (f"chain-{number}.csv", f"recycled-{number}.csv", f"metric-{number}.json", f"checkpoint-{number}.bin"):
+                self.assertTrue((run / name).stat().st_size > 0, name)
+        for name in ("manifest.json", "summary.json", "report.html", "posterior.nc"):
+            self.assertTrue((run / name).stat().st_size > 0, name)
+
+    def test_summary_has_all_estimates(self):
+        run, _ = self.sample("run")
+        told = self.summary(run)
+        self.assertEqual(len(told["parameters"]), 10)
+        kinds = ["mean", "sd", *(f"q{p}" for p in ("2.5", "5", "25", "50", "75", "95", "97.5"))]
+        for parameter in told["parameters"]:
+            for estimate in (parameter["plain"], parameter["recycled"]):
+                for kind in kinds:
+                    for name in (kind, f"mcse_{kind}", f"ess_{kind}"):
+                        self.assertIsInstance(estimate[name], float, name)
+            for name in ("rhat", "ess_bulk", "ess_tail"):
+                self.assertIsInstance(parameter["plain"][name], float)
+        self.assertEqual(len(told["diagnostics"]["ebfmi"]), 4)
+        self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
+
+    def test_plain_means_are_those_of_the_rows(self):
+        run, _ = self.sample("run")
+        header, _ = rows_of(run / "chain-1.csv")
+        rows = [row for number in range(1, 5) for row in rows_of(run / f"chain-{number}.csv")[1]]
+        for parameter in self.summary(run)["parameters"]:
+            column = header.index(parameter["name"])
+            mean = sum(float(row[column]) for row in rows) / len(rows)
+            self.assertAlmostEqual(mean, parameter["plain"]["mean"], places=10)
+
+    def test_recycled_means_of_all_are_those_of_the_rows(self):
+        """With `all`, every state is in the file with its weight, and the mean over all states can be taken by hand."""
+        run, _ = self.sample("run", "--recycle", "all")
+        sums, total = {}, 0
+        for number in range(1, 5):
+            header, rows = rows_of(run / f"recycled-{number}.csv")
+            self.assertEqual(header[:4], ["chain__", "iter__", "slot__", "log_weight__"])
+            for row in rows:
+                weight = 2.718281828459045 ** float(row[3])
+                total += weight
+                for name, value in zip(header[4:], row[4:]):
+                    sums[name] = sums.get(name, 0) + weight * float(value)
+        self.assertAlmostEqual(total, 400, places=6)
+        for parameter in self.summary(run)["parameters"]:
+            self.assertAlmostEqual(sums[parameter["name"]] / total, parameter["recycled"]["mean"], places=8)
+
+    def test_same_bits_on_any_number_of_threads(self):
+        one, _ = self.sample("one", "--threads", 1)
+        for threads in (2, 4):
+            other, _ = self.sample(f"threads-{threads}", "--threads", threads)
+            self.assertEqual(differences(one, other), ["manifest.json", "posterior.nc", "report.html"])
+        # Those three name the number of threads among the settings; nothing else may differ.
+
+    def test_seeds_make_the_difference(self):
+        run, _ = self.sample("run")
+        other = self.path / "other"
+        rehmc("sample", "eight-schools", *SHORT, "--seed", 4, "--output", other)
+        self.assertIn("chain-1.csv", differences(run, other))
+        fresh = [self.path / name for name in ("fresh-1", "fresh-2")]
+        for path in fresh:
+            rehmc("sample", "eight-schools", "--warmup", 50, "--draws", 50, "--output", path)
+        seeds = [json.loads((path / "manifest.json").read_text())["seed"] for path in fresh]
+        self.assertNotEqual(*seeds)
+
+    def test_recycling_never_changes_the_chain(self):
+        run, _ = self.sample("run", "--recycle", "none")
+        self.assertNotIn("recycled", self.summary(run)["parameters"][0])
+        self.assertFalse((run / "recycled-1.csv").exists())
+        ours = [row[12:] for row in rows_of(run / "chain-1.csv")[1]]
+        for choice in ("all", "4", "spread:2", "simple:3"):
+            other, _ = self.sample(f"run-{choice}", "--recycle", choice)
+            self.assertEqual([row[12:] for row in rows_of(other / "chain-1.csv")[1]], ours)
+
+    def test_thinning_thins_rows_but_not_estimates(self):
+        run, _ = self.sample("run")
+        thin, _ = self.sample("thin", "--thin", 7)
+        self.assertEqual(rows_of(thin / "chain-2.csv")[1], rows_of(run / "chain-2.csv")[1][::7])
+        ours, theirs = self.summary(run), self.summary(thin)
+        self.assertEqual(ours["parameters"], theirs["parameters"])
+
+    def test_save_and_drop_choose_parameters(self):
+        run, _ = self.sample("run")
+        saved, _ = self.sample("saved", "--save", "mu,theta_trans", "--drop", "*.3")
+        names = ["mu", *(f"theta_trans.{i}" for i in (1, 2, 4, 5, 6, 7, 8))]
+        self.assertEqual([p["name"] for p in self.summary(saved)["parameters"]], names)
+        self.assertEqual(rows_of(saved / "chain-1.csv")[0][12:], names)
+        whole = {p["name"]: p for p in self.summary(run)["parameters"]}
+        for parameter in self.summary(saved)["parameters"]:
+            self.assertEqual(parameter, whole[parameter["name"]])
+        self.assertEqual(rehmc("extend", saved, "--draws", 20, "--quiet").returncode, 0)
+        self.assertEqual(rehmc("check", saved).returncode, 0)
+
+    def test_metric_file_is_taken_back(self):
+        run, _ = self.sample("run")
+        again, _ = self.sample("again", "--metric-file", run / "metric-1.json", "--warmup", 0, "--step-size", 0.4)
+        first, second = (json.loads((r / "metric-1.json").read_text())["inv_metric"] for r in (run, again))
+        self.assertEqual(first, second)
+
+    def test_extending_equals_taking_more_at_once(self):
+        run, _ = self.sample("run", "--draws", 60)
+        self.assertEqual(rehmc("extend", run, "--draws", 40, "--quiet").returncode, 0)
+        straight, _ = self.sample("straight", "--draws", 100)
+        self.assertEqual(differences(run, straight), [])
+
+    def test_until_stops_at_the_same_draw_every_time(self):
+        words = ["--draws", 5000, "--until", "ess>=500,rhat<=1.05"]
+        run, result = self.sample("run", *words, "--threads", 1)
+        other, _ = self.sample("other", *words, "--threads", 3)
+        draws = self.summary(run)["draws"]
+        self.assertLess(draws, 5000)
+        self.assertIn(f"reached at {draws} draws per chain", result.stdout)
+        for parameter in self.summary(run)["parameters"]:
+            self.assertGreaterEqual(min(parameter["plain"]["ess_bulk"], parameter["plain"]["ess_tail"]), 500)
+            self.assertLessEqual(parameter["plain"]["rhat"], 1.05)
+        for number in range(1, 5):
+            self.assertEqual(len(rows_of(run / f"chain-{number}.csv")[1]), draws)
+            self.assertEqual(rows_of(run / f"chain-{number}.csv"), rows_of(other / f"chain-{number}.csv"))
+        # What cannot be reached is told, and all draws are taken.
+        _, result = self.sample("never", "--until", "mcse(mean)<=1e-9*sd")
+        self.assertIn("not reached at 100 draws", result.stdout)
+
+    def test_without_draws_the_moments_are_the_same(self):
+        run, _ = self.sample("run", "--draws", 400)
+        running, _ = self.sample("running", "--draws", 400, "--no-draws")
+        self.assertFalse(list(running.glob("*.csv")) + list(running.glob("states-*")) + list(running.glob("*.nc")))
+        for ours, theirs in zip(self.summary(run)["parameters"], self.summary(running)["parameters"]):
+            for kind in ("plain", "recycled"):
+                for name in ("mean", "sd"):
+                    self.assertAlmostEqual(ours[kind][name], theirs[kind][name], places=9)
+                for p in ("2.5", "5", "25", "50", "75", "95", "97.5"):
+                    # A quantile of draws may also lie between two of them: a little beyond the bound of the bins.
+                    bound = theirs[kind][f"bin_error_q{p}"] + 0.2 * ours[kind]["sd"]
+                    self.assertLess(abs(ours[kind][f"q{p}"] - theirs[kind][f"q{p}"]), bound)
+            self.assertIsNone(theirs["plain"]["ess_bulk"])
+        self.assertEqual(self.summary(running)["errors_from"], "batch means")
+        self.assertEqual(rehmc("extend", running, "--draws", 100, "--quiet").returncode, 0)
+        self.assertEqual(self.summary(running)["draws"], 500)
+
+    def test_without_draws_memory_is_bounded(self):
+        """Less than 2 GB for 10^5 coordinates and 4 chains, and no more for more draws."""
+        data = self.path / "data.json"
+        peaks = {}
+        for dimension, draws in ((100000, 20), (20000, 30), (20000, 90)):
+            data.write_text(f'{{"dimension": {dimension}}}')
+            process = subprocess.Popen(
+                [os.environ["REHMC"], "sample", "standard-normal", "--data", data, "--no-draws", "--seed", "1", "--warmup", "30"]
+                + ["--draws", str(draws), "--quiet", "--output", self.path / f"run-{dimension}-{draws}"],
+                stderr=subprocess.DEVNULL,
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            peaks[dimension, draws] = usage.ru_maxrss / 1e6
+        self.assertLess(peaks[100000, 20], 2.0, "GB")
+        self.assertLess(peaks[20000, 90], 1.1 * peaks[20000, 30], "memory grows with the draws")
+
+    def test_strict_makes_warnings_fail(self):
+        words = ["sample", "funnel", *SHORT, "--quiet", "--output"]
+        lenient = rehmc(*words, self.path / "a")
+        strict = rehmc(*words, self.path / "b", "--strict")
+        self.assertEqual((lenient.returncode, strict.returncode), (0, 1))
+        self.assertIn("Warning", strict.stderr)
+
+    def test_progress_as_json(self):
+        _, result = self.sample("run", "--progress", "json")
+        lines = [json.loads(line) for line in result.stderr.splitlines()]
+        self.assertGreaterEqual(len(lines), 1)
+        for name in ("elapsed", "iterations", "goal", "gradients", "worst_rhat", "worst_ess", "seconds_left"):
+            self.assertIn(name, lines[-1])
+        self.assertEqual(len(lines[-1]["chains"]), 4)
+
+    def test_progress_plain_and_none(self):
+        _, result = self.sample("plain")
+        self.assertIn("100%", result.stderr)
+        self.assertNotIn("\033", result.stderr)
+        _, result = self.sample("none", "--progress", "none")
+        self.assertEqual(result.stderr, "")
+        _, result = self.sample("quiet", "--quiet", "--draws", 1000, "--target-accept", 0.95)
+        self.assertEqual(result.stdout, "")
+
+    def test_progress_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [os.environ["REHMC"], "sample", "eight-schools", *SHORT, "--output", self.path / "run"],
+            stdout=subprocess.DEVNULL,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        text = b""
+        while True:
+            if not select.select([ours], [], [], 60)[0]:
+                self.fail("nothing comes any more")
+            try:
+                block = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not block:
+                break
+            text += block
+        self.assertEqual(process.wait(), 0)
+        shown = text.decode()
+        for word in ("chain 1", "chain 4", "done", "gradients", "\033["):
+            self.assertIn(word, shown)
+
+    def test_absurd_values_are_told(self):
+        cases = [
+            ("--chains", "0"), ("--chains", "-1"), ("--chains", "1.5"), ("--chains", "many"), ("--chains", "1e99"),
+            ("--seed", "-1"), ("--seed", "x"), ("--warmup", "-1"), ("--draws", "0"), ("--draws", "99999999999"), ("--draws", "nan"), ("--threads", "-2"),
+            ("--thin", "0"), ("--step-size", "0"), ("--step-size", "-1"), ("--step-size", "nan"), ("--step-size", "inf"),
+            ("--target-accept", "0"), ("--target-accept", "1"), ("--target-accept", "1.2"), ("--max-depth", "0"),
+            ("--max-depth", "99"), ("--max-energy-error", "-5"), ("--path-length", "0"), ("--path-steps", "-1"),
+            ("--path-jitter", "x"), ("--path-jitter", "0.9:"), ("--path-jitter", "2:1"), ("--kernel", "gibbs"),
+            ("--recycle", "K"), ("--recycle", "spread:0"), ("--recycle", "accept-each"), ("--metric", "round"),
+            ("--metric-from", "thin air"), ("--until", "soon"), ("--save", "nothing"), ("--drop", "*"),
+            ("--progress", "loud"), ("--initial-radius", "0"), ("--initial-tries", "0"), ("--init", "nan"),
+            ("--init", "-1"), ("--checkpoint-seconds", "-1"), ("--first-window", "0"), ("--relaxation", "2"),
+        ]  # fmt: skip
+        for option, value in cases:
+            with self.subTest(f"{option} {value}"):
+                run = self.path / "run"
+                result = rehmc("sample", "eight-schools", *SHORT, f"{option}={value}", "--output", run)
+                self.assertIn(result.returncode, (CONFIG, NO_INPUT, USAGE), result.stderr)
+                word = re.split("[-_]", option.strip("-"))[0]
+                self.assertIn(word, result.stderr.replace("jitter", "path jitter"))
+                self.assertFalse(run.exists())
+                self.assertLessEqual(len(result.stderr.splitlines()), 3)
+
+    def test_usage(self):
+        for words in ([], ["sample"], ["sample", "funnel", "--nonsense"], ["nonsense"], ["extend"], ["sample", "funnel", "--draws"]):
+            with self.subTest(words):
+                result = rehmc(*words)
+                self.assertEqual(result.returncode, USAGE)
+                self.assertNotEqual(result.stderr, "")
+        for words in (["--help"], ["sample", "--help"], ["--version"]):
+            self.assertEqual(rehmc(*words).returncode, 0)
+
+    def test_unknown_model_and_bad_data(self):
+        run = self.path / "run"
+        result = rehmc("sample", "eigth-schools", "--output", run)
+        self.assertEqual(result.returncode, CONFIG)
+        self.assertIn("eight-schools", result.stderr)
+        data = self.path / "data.json"
+        for text, code, words in [
+            (None, NO_INPUT, ["data.json"]),
+            ("{", DATA, ["data.json"]),
+            ('{"J": 2, "y": [1, 2], "sigma": [1]}', DATA, ["data.json", "sigma", "2"]),
+            ('{"J": 2, "y": [1, "b"], "sigma": [1, 1]}', DATA, ["data.json", "y[2]"]),
+            ('{"J": 2, "y": [1, NaN], "sigma": [1, 1]}', DATA, ["data.json", "y[2]"]),
+        ]:
+            with self.subTest(text):
+                if text is not None:
+                    data.write_text(text)
+                result = rehmc("sample", "eight-schools", "--data", data, "--output", run)
+                self.assertEqual(result.returncode, code, result.stderr)
+                for word in words:
+                    self.assertIn(word, result.stderr)
+                self.assertFalse(run.exists())
+
+    def test_init_file(self):
+        start = self.path / "start.json"
+        good = {"mu": 1.0, "log_tau": 0.5, "theta_trans": [0.1 * i for i in range(8)]}
+        start.write_text(json.dumps([good] * 4))
+        self.sample("run", "--init", start)
+        for text, word in [
+            (json.dumps([good] * 3), "3 positions for 4 chains"),
+            (json.dumps({**good, "mu": "x"}), "mu"),
+            (json.dumps({**good, "eta": 1}), "eta"),
+            (json.dumps({"mu": 1}), "log_tau"),
+            ("[]", "empty"),
+            ("7", "object"),
+            ("{", "JSON"),
+        ]:
+            with self.subTest(text):
+                start.write_text(text)
+                result = rehmc("sample", "eight-schools", *SHORT, "--init", start, "--output", self.path / "bad")
+                self.assertIn(result.returncode, (DATA, CONFIG))
+                self.assertIn(word, result.stderr)
+
+    def test_summary_reads_csv_files_and_says_what_is_wrong_with_them(self):
+        run, _ = self.sample("run")
+        files = sorted(run.glob("chain-*.csv"))
+        told = json.loads(rehmc("summary", *files, "--json").stdout)
+        for ours, theirs in zip(self.summary(run)["parameters"], told["parameters"]):
+            for name, value in ours["plain"].items():
+                self.assertAlmostEqual(value, theirs["plain"][name], places=9)
+        table = rehmc("summary", *files, "--csv").stdout.splitlines()
+        self.assertEqual(len(table), 11)
+        broken = self.path / "broken.csv"
+        broken.write_text("lp__,mu\n1,2\n1,x\n")
+        result = rehmc("summary", broken)
+        self.assertEqual(result.returncode, DATA)
+        for word in ("broken.csv", "mu", "x"):
+            self.assertIn(word, result.stderr)
+        self.assertEqual(rehmc("summary", self.path / "missing.csv").returncode, NO_INPUT)
+
+    def test_wide_models_show_the_worst_rows(self):
+        data = self.path / "data.json"
+        data.write_text('{"dimension": 60}')
+        run, result = self.sample("run", "--data", data, model="standard-normal")
+        self.assertIn("20 least certain of 60", result.stdout)
+        everything = rehmc("summary", run, "--all").stdout
+        self.assertTrue(all(f"x.{i} " in everything for i in range(1, 61)))
+
+
+if __name__ == "__main__":
+    unittest.main()
