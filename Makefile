@@ -13,15 +13,15 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 
 .PHONY: run
-run: dependencies $(RELEASE)/build.ninja ## install what is needed, build, and sample the eight schools with recycling
-	@cmake --build $(RELEASE) --target eight_schools
-	@$(RELEASE)/examples/eight_schools
+run: dependencies $(RELEASE)/build.ninja ## install what is needed, build, sample the eight schools, write the report
+	@cmake --build $(RELEASE) --target rehmc_command
+	@$(RELEASE)/rehmc sample eight-schools --seed 1 --target-accept 0.95 --output build/eight-schools --force
 	@echo
 	@echo "Where to look next:"
-	@echo "  examples/eight_schools.cpp   the program that just ran"
-	@echo "  README.md                    what recycling gives, and how to sample your own density"
-	@echo "  make test                    prove that it is right on this machine"
-	@echo "  make                         everything else"
+	@echo "  build/eight-schools/report.html   the report: open it in a browser"
+	@echo "  $(RELEASE)/rehmc --help        all commands"
+	@echo "  README.md                         what recycling gives, and how to sample your own density"
+	@echo "  make test                         prove that it is right on this machine"
 
 .PHONY: build
 build: dependencies $(RELEASE)/build.ninja ## build everything for this machine into build/release

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -85,21 +86,39 @@ class Painter {
     return done > 0 ? elapsed() * to_do / done : std::nan("");
   }
 
-  /// R-hat and ESS, so seldom that it takes no noticeable time from the chains.
+  /// Looks at R-hat and ESS of a few scalars in turn, as many as fit into a small share of the time
+  /// that has passed: a look takes longer the more draws there are, and the chains need the time.
   void look() {
-    const auto begin = Clock::now();
-    if (begin < next_look_) return;
-    live_ = job_.live();
-    const auto took = Clock::now() - begin;
-    next_look_ = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), 300 * took);
+    constexpr double share = 0.002;
+    constexpr std::size_t most_watched = 32;
+    const std::size_t watched = std::min(job_.scalars(), most_watched);
+    known_.resize(watched);
+    const auto draws = static_cast<double>(job_.draws_so_far());
+    while (spent_ + seconds_per_draw_ * draws < share * elapsed()) {
+      const auto begin = Clock::now();
+      const auto seen = job_.converges(next_);
+      if (!seen) return;
+      known_[next_] = *seen;
+      next_ = (next_ + 1) % watched;
+      const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+      spent_ += took;
+      seconds_per_draw_ = std::max(seconds_per_draw_, took / draws);
+      if (next_ == 0) break;
+    }
+    worst_rhat_ = worst_ess_ = std::nan("");
+    for (const auto& scalar : known_) {
+      if (!scalar || scalar->check.condition == DrawsCondition::constant) continue;
+      // fmax and fmin pass over a NaN.
+      worst_rhat_ = std::fmax(worst_rhat_, scalar->rhat);
+      worst_ess_ = std::fmin(worst_ess_, std::fmin(scalar->ess_bulk, scalar->ess_tail));
+    }
   }
 
   std::string status(const Snapshot& now) const {
     std::string text = fmt::format("{} gradients, {}/s", grouped(now.gradients),
                                    grouped(static_cast<std::uint64_t>(rate(now))));
-    if (std::isfinite(live_.worst_rhat) && std::isfinite(live_.worst_ess)) {
-      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", live_.worst_rhat,
-                          brief(live_.worst_ess));
+    if (std::isfinite(worst_rhat_) && std::isfinite(worst_ess_)) {
+      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", worst_rhat_, brief(worst_ess_));
     }
     if (now.divergences > 0) text += fmt::format(", {} divergences", now.divergences);
     if (now.iterations < now.goal) text += ", " + duration_text(left(now)) + " left";
@@ -186,18 +205,21 @@ class Painter {
                "\"gradients_per_second\":{},\"worst_rhat\":{},\"worst_ess\":{},\"divergences\":{},"
                "\"seconds_left\":{},\"chains\":[{}]}}\n",
                number(elapsed()), now.iterations, now.goal, now.gradients, number(rate(now)),
-               number(live_.worst_rhat), number(live_.worst_ess), now.divergences,
-               number(left(now)), chains);
+               number(worst_rhat_), number(worst_ess_), now.divergences, number(left(now)), chains);
     std::fflush(stderr);
   }
 
   const Job& job_;
   ProgressKind kind_;
   Clock::time_point begin_;
-  Clock::time_point next_look_{};
   Clock::time_point next_line_{};
   std::optional<Snapshot> first_;
-  Job::Live live_{std::nan(""), std::nan("")};
+  std::vector<std::optional<Convergence>> known_;
+  std::size_t next_ = 0;            ///< scalar to look at
+  double spent_ = 0;                ///< seconds of looking
+  double seconds_per_draw_ = 3e-7;  ///< what a look takes; learned
+  double worst_rhat_ = std::nan("");
+  double worst_ess_ = std::nan("");
   std::size_t painted_lines_ = 0;
   std::uint64_t last_tenth_ = 0;
 };
@@ -216,13 +238,16 @@ ProgressKind parse_progress(std::string_view name) {
 Display::Display(const Job& job, ProgressKind kind)
     : job_(job), kind_(kind), thread_([this] { watch(); }) {}
 
-Display::~Display() {
+Display::~Display() { stop(); }
+
+double Display::stop() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
   }
   wake_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+  return seconds_;
 }
 
 void Display::watch() {
@@ -233,6 +258,9 @@ void Display::watch() {
     wake_.wait_for(lock, std::chrono::milliseconds(200), [&] { return over_; });
   }
   painter.paint(true);
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  seconds_ = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 }  // namespace rehmc::cli

@@ -25,6 +25,9 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
+  /// Ends the display, and tells how much processor time it took.
+  double stop();
+
  private:
   void watch();
 
@@ -33,6 +36,7 @@ class Display {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool over_ = false;
+  double seconds_ = 0;  ///< of processor time, once over
   std::thread thread_;
 };
 

@@ -135,36 +135,34 @@ std::vector<std::string> Job::problems() const {
   return all;
 }
 
-Job::Live Job::live() const {
-  constexpr std::size_t watched = 30;
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  const std::size_t parameters = std::min(columns_.size(), watched);
-  // One row of series per chain: the log density, then the parameters.
-  std::vector<std::vector<std::vector<double>>> series(chains_.size());
+std::size_t Job::draws_so_far() const {
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
+  for (const auto& chain : chains_) {
+    chain->with_record([&](const ChainRecord& r) { shortest = std::min(shortest, r.size()); });
+  }
+  return shortest * chains_.size();
+}
+
+std::optional<Convergence> Job::converges(std::size_t scalar) const {
+  constexpr std::size_t least_draws = 20;
+  std::vector<std::vector<double>> values(chains_.size());
   std::size_t size = std::numeric_limits<std::size_t>::max();
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     chains_[c]->with_record([&](const ChainRecord& record) {
       size = std::min(size, record.size());
-      series[c].push_back(record.log_density);
-      for (std::size_t p = 0; p < parameters && record.size() > 0; ++p) {
-        auto& values = series[c].emplace_back(record.size());
-        for (std::size_t i = 0; i < record.size(); ++i) {
-          values[i] = record.draws[i * record.dimension() + p];
-        }
+      if (scalar == 0) {
+        values[c] = record.log_density;
+        return;
+      }
+      for (std::size_t i = 0; i < record.size(); ++i) {
+        values[c].push_back(record.draws[i * record.dimension() + scalar - 1]);
       }
     });
   }
-  if (size < 20) return {unknown, unknown};
-  Live live{0, std::numeric_limits<double>::infinity()};
-  for (std::size_t s = 0; s <= parameters; ++s) {
-    std::vector<Series> chains;
-    for (const auto& chain : series) chains.push_back({chain[s].data(), size, 1});
-    const Convergence now = convergence(chains);
-    if (now.check.condition == DrawsCondition::constant) continue;
-    live.worst_rhat = std::max(live.worst_rhat, now.rhat);
-    live.worst_ess = std::min({live.worst_ess, now.ess_bulk, now.ess_tail});
-  }
-  return live;
+  if (size < least_draws) return std::nullopt;
+  std::vector<Series> chains;
+  for (const auto& chain : values) chains.push_back({chain.data(), size, 1});
+  return convergence(chains);
 }
 
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {

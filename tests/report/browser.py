@@ -85,7 +85,9 @@ class Browser:
         """Opens a file, and waits until its scripts have run and a frame was painted."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        self.events.clear()
         self.call("Page.navigate", url="about:blank")
+        self.wait_for("Page.loadEventFired")  # or it would be taken for that of the page itself
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
         self.wait_for("Page.loadEventFired")

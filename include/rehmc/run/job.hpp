@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/estimate/convergence.hpp"
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/run_folder.hpp"
 #include "rehmc/output/sample_result.hpp"
@@ -42,14 +43,13 @@ class Job {
 
   const Progress& progress() const { return progress_; }
 
-  /// R-hat and ESS as they stand.
-  struct Live {
-    double worst_rhat = 0;  ///< NaN if there are too few draws yet
-    double worst_ess = 0;
-  };
-  /// From the draws that all chains have so far; may be called while it runs. Looks at the log
-  /// density and at most 30 parameters, so that it stays cheap.
-  Live live() const;
+  /// R-hat and ESS of one scalar as it stands: 0 for the log density, then the parameters. From the
+  /// draws that all chains have so far; nothing if those are too few. May be called while it runs.
+  std::optional<Convergence> converges(std::size_t scalar) const;
+  /// How many scalars there are to ask for.
+  std::size_t scalars() const { return 1 + columns_.size(); }
+  /// Draws that all chains have so far, together.
+  std::size_t draws_so_far() const;
 
  private:
   void run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts);
