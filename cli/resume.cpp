@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <limits>
 #include <memory>
 
 #include "command.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/run/job.hpp"
 #include "rehmc/run/manifest.hpp"
 #include "run_job.hpp"
 
@@ -26,6 +28,14 @@ int go_on(const ResumeOptions& options, int more_draws) {
   Manifest manifest = read_manifest(folder);
   if (more_draws > 0) {
     SampleSettings& sample = manifest.settings.sample;
+    if (!manifest.settings.until.empty()) {
+      // Then the setting is the most that might have been taken.
+      std::uint64_t taken = 0;
+      for (const ChainResult& chain : load_run(folder, manifest).chains) {
+        taken = std::max(taken, draws_of(chain));
+      }
+      sample.draws = static_cast<int>(taken);
+    }
     if (sample.draws > std::numeric_limits<int>::max() - more_draws) {
       throw ConfigError(
           fmt::format("--draws: {} more than {} are too many", more_draws, sample.draws));

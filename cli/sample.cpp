@@ -23,6 +23,9 @@ namespace rehmc::cli {
 
 namespace {
 
+/// How many draws to take at most if --until says when to stop and --draws says nothing.
+constexpr int most_draws_until = 100'000;
+
 /// What the command line says, before it is checked.
 struct SampleOptions {
   std::string model;
@@ -227,10 +230,16 @@ void add_sample(CLI::App& app, Action& chosen) {
                    "store no draws: running summaries only, in bounded memory and space");
   command.add_option("--until", options->run.until,
                      "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
-                     "\"mcse(mean)<=0.01*sd\"; --draws is then the most to take");
+                     "\"mcse(mean)<=0.01*sd\"; --draws is then the most to take "
+                     "(default: 100000)");
   add_show_options(command, options->show);
   add_settings(command, *options);
-  command.callback([&chosen, options] { chosen = [options] { return sample(*options); }; });
+  command.callback([&chosen, &command, options] {
+    // Whoever names a goal wants it reached, not 1000 draws.
+    const bool counted = command.get_option("--draws")->count() > 0;
+    if (!options->run.until.empty() && !counted) options->run.sample.draws = most_draws_until;
+    chosen = [options] { return sample(*options); };
+  });
 }
 
 }  // namespace rehmc::cli

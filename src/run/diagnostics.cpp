@@ -86,6 +86,7 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
                          Diagnostics& diagnostics) {
   Worst stuck;
   Worst not_finite;
+  Worst unknown;
   Worst rhat{{}, 0};
   Worst ess{{}, std::numeric_limits<double>::infinity()};
   const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
@@ -94,6 +95,11 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
     if (convergence.check.condition == DrawsCondition::stuck) stuck.names.push_back(row.name);
     if (convergence.check.condition == DrawsCondition::not_finite) {
       not_finite.names.push_back(row.name);
+    }
+    const DrawsCondition condition = convergence.check.condition;
+    if (condition == DrawsCondition::too_short ||
+        (condition == DrawsCondition::ordinary && std::isnan(convergence.rhat))) {
+      unknown.names.push_back(row.name);
     }
     if (convergence.rhat > most_rhat) {
       rhat.names.push_back(row.name);
@@ -104,6 +110,13 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
       ess.names.push_back(row.name);
       ess.value = std::min(ess.value, smaller);
     }
+  }
+  if (!unknown.names.empty()) {
+    diagnostics.warnings.push_back(
+        {"too_short",
+         fmt::format("there are too few draws to judge whether {} {} converged. Take "
+                     "more draws.",
+                     listed(unknown.names), unknown.names.size() == 1 ? "has" : "have")});
   }
   if (!stuck.names.empty()) {
     diagnostics.warnings.push_back(

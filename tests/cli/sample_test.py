@@ -162,6 +162,9 @@ class Sample(unittest.TestCase):
         for number in range(1, 5):
             self.assertEqual(len(rows_of(run / f"chain-{number}.csv")[1]), draws)
             self.assertEqual(rows_of(run / f"chain-{number}.csv"), rows_of(other / f"chain-{number}.csv"))
+        # More draws than it stopped at, not than it might have taken.
+        self.assertEqual(rehmc("extend", run, "--draws", 50, "--quiet").returncode, 0)
+        self.assertEqual(self.summary(run)["draws"], draws + 50)
         # What cannot be reached is told, and all draws are taken.
         _, result = self.sample("never", "--until", "mcse(mean)<=1e-9*sd")
         self.assertIn("not reached at 100 draws", result.stdout)

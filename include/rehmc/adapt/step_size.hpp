@@ -19,14 +19,15 @@ struct StepSizeSettings {
 
   static constexpr auto settings() {
     using S = StepSizeSettings;
-    return std::tuple{Setting{"target_accept", &S::target_acceptance, inside(0, 1),
-                              "acceptance probability that the step size is tuned for"},
-                      Setting{"regularisation", &S::regularisation, positive_finite(),
-                              "dual averaging: pull towards the first guess"},
-                      Setting{"relaxation", &S::relaxation, inside(0.5, 1 + 1e-12),
-                              "dual averaging: how fast old iterations are forgotten"},
-                      Setting{"offset", &S::offset, positive_finite(),
-                              "dual averaging: iterations by which the first ones are damped"}};
+    return std::tuple{
+        Setting{"target_accept", &S::target_acceptance, inside(0, 1),
+                "acceptance probability that the step size is tuned for"},
+        Setting{"regularisation", &S::regularisation, positive_finite(),
+                "dual averaging: pull towards the first guess"},
+        Setting{"relaxation", &S::relaxation, Range{.least = 0.5, .most = 1, .open_below = true},
+                "dual averaging: how fast old iterations are forgotten"},
+        Setting{"offset", &S::offset, positive_finite(),
+                "dual averaging: iterations by which the first ones are damped"}};
   }
 };
 
