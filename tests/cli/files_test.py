@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Tests that docs/files.md names the files of a run, their columns and their fields: all that there are, no other."""
+
+import json
+import pathlib
+import re
+import struct
+import tempfile
+import unittest
+
+from command import rehmc
+
+DOCUMENT = (pathlib.Path(__file__).resolve().parents[2] / "docs/files.md").read_text(encoding="utf-8")
+RUN = ["sample", "eight-schools", "--seed", "1", "--chains", "2", "--warmup", "200", "--draws", "200", "--quiet"]
+
+
+def names_in(text):
+    """The names in the first column of tables."""
+    cells = re.findall(r"^\| ([^|]*`[^|]*) \|", text, re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+def section(title):
+    return DOCUMENT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+class Files(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.run_folder = pathlib.Path(cls.folder.name, "run")
+        data = pathlib.Path(cls.folder.name, "data.json")
+        data.write_text('{"y": [28, 8, -3], "sigma": [15, 10, 16]}', encoding="utf-8")
+        words = ["--data", data, "--checkpoint-seconds", "0", "--output", cls.run_folder]
+        result = rehmc(*RUN, *words)
+        assert result.returncode == 0, result.stderr
+        cls.bounded = pathlib.Path(cls.folder.name, "bounded")
+        result = rehmc(*RUN, "--no-draws", "--output", cls.bounded)
+        assert result.returncode == 0, result.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_every_file(self):
+        table = DOCUMENT.split("\n## ")[0]
+        described = set(re.findall(r"^\| \[`([^`]+)`\]", table, re.MULTILINE))
+        found = {re.sub(r"-\d", "-N", path.name) for path in self.run_folder.iterdir()}
+        self.assertIn("checkpoint-N-previous.bin", found)
+        self.assertEqual(described, found - {"checkpoint-N-previous.bin"})
+        sentence = re.search(r"Under `--no-draws` there are no (.*?)\.\s", table, re.DOTALL).group(1)
+        left = described - set(re.findall(r"`([^`]+)`", sentence)) - {"data.json"}
+        found = {re.sub(r"-\d", "-N", path.name) for path in self.bounded.iterdir()}
+        self.assertEqual(left, found - {"checkpoint-N-previous.bin"})
+
+    def test_columns(self):
+        for name in ("chain", "recycled"):
+            lines = (self.run_folder / f"{name}-1.csv").read_text(encoding="utf-8").splitlines()
+            head = next(line for line in lines if not line.startswith("#"))
+            columns = [column for column in head.split(",") if column.endswith("__")]
+            self.assertEqual(names_in(section(f"{name}-N.csv")), columns)
+
+    def test_manifest_and_trajectory(self):
+        for name in ("manifest.json", "trajectory.json"):
+            told = json.loads((self.run_folder / name).read_text(encoding="utf-8"))
+            self.assertEqual(names_in(section(name)), list(told))
+
+    def test_summary(self):
+        parts = section("summary.json").split("Fields of `")
+        top, diagnostics, estimates, plain = (names_in(part) for part in parts)
+        for folder in (self.run_folder, self.bounded):
+            told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+            self.assertEqual(list(told), top)
+            self.assertEqual(list(told["diagnostics"]), diagnostics)
+            for parameter in told["parameters"]:
+                self.assertEqual(list(parameter), ["name", "plain", "recycled"])
+                for kind, more in (("plain", plain), ("recycled", [])):
+                    fields = [name for name in parameter[kind] if not name.startswith("bin_error_")]
+                    self.assertEqual(fields, estimates + more)
+                    bounds = {name for name in parameter[kind] if name.startswith("bin_error_")}
+                    quantiles = {"bin_error_" + name for name in estimates if name.startswith("q")}
+                    self.assertEqual(bounds, quantiles if folder == self.bounded else set())
+        self.assertEqual(told["errors_from"], "batch means")
+        self.assertIsNone(told["parameters"][0]["plain"]["ess_bulk"])
+
+    def test_states_are_as_described(self):
+        """Reads the draws by the document's table, and finds those of the CSV file."""
+        content = (self.run_folder / "states-1.bin").read_bytes()
+        lines = (self.run_folder / "chain-1.csv").read_text(encoding="utf-8").splitlines()
+        rows = [line.split(",") for line in lines if not line.startswith("#")]
+        d = sum(not column.endswith("__") for column in rows[0])
+        at = 0
+
+        def take(layout):
+            nonlocal at
+            values = struct.unpack_from("<" + layout, content, at)
+            at += struct.calcsize("<" + layout)
+            return values
+
+        for row in rows[1:]:
+            log_density, acceptance, step_size, energy, energy_error, path_length, mass = take("7d")
+            depth, gradients, ending = take("iIB")
+            draw = take(f"{d}d")
+            self.assertEqual(take("B"), (1,))
+            take(f"{2 * d}d")
+            (kept,) = take("I")
+            self.assertAlmostEqual(sum(take(f"{kept}d")), 1)
+            take(f"{kept * d}d")
+            if ending == 3:
+                take("".join(f"Q{d}d" for _ in range(3)) + "B")
+            numbers = [log_density, acceptance, step_size, depth, gradients, ending == 3, energy, path_length]
+            self.assertEqual([float(cell) for cell in row], [*numbers, energy_error, kept, ending == 4, mass, *draw])
+        self.assertEqual(at, len(content))
+
+    def test_exit_codes(self):
+        """The codes that can be had without breaking anything; faults_test has the others."""
+        described = {int(code) for code in re.findall(r"^\| (\d+) \|", section("Exit codes"), re.MULTILINE)}
+        self.assertEqual(described, {0, 1, 64, 65, 66, 70, 73, 74, 78, 130})
+        for code, words in {
+            0: ["models"],
+            64: ["sample"],
+            65: ["summary", self.run_folder / "data.json"],
+            66: ["check", self.run_folder / "nothing"],
+            73: [*RUN, "--output", self.run_folder],
+            78: ["sample", "eight-schools", "--draws", "0"],
+        }.items():
+            self.assertEqual(rehmc(*words).returncode, code, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
