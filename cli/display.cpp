@@ -53,7 +53,9 @@ Snapshot snapshot(const Progress& progress) {
 /// Shows snapshots; remembers what it needs to tell rates and to look at convergence only rarely.
 class Painter {
  public:
-  Painter(const Job& job, ProgressKind kind) : job_(job), kind_(kind), begin_(Clock::now()) {}
+  Painter(const Job& job, ProgressKind kind) : job_(job), kind_(kind), begin_(Clock::now()) {
+    if (kind == ProgressKind::plain) next_line_ = begin_ + std::chrono::seconds(2);
+  }
 
   void paint(bool last) {
     const Snapshot now = snapshot(job_.progress());
@@ -68,7 +70,7 @@ class Painter {
         break;
       case ProgressKind::json:
         look();
-        paint_json(now);
+        paint_json(now, last);
         break;
       case ProgressKind::none:
         break;
@@ -118,9 +120,12 @@ class Painter {
     std::string text = fmt::format("{} gradients, {}/s", grouped(now.gradients),
                                    grouped(static_cast<std::uint64_t>(rate(now))));
     if (std::isfinite(worst_rhat_) && std::isfinite(worst_ess_)) {
-      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", worst_rhat_, brief(worst_ess_));
+      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", worst_rhat_,
+                          grouped(static_cast<std::uint64_t>(worst_ess_)));
     }
-    if (now.divergences > 0) text += fmt::format(", {} divergences", now.divergences);
+    if (now.divergences > 0) {
+      text += fmt::format(", {} divergence{}", now.divergences, now.divergences == 1 ? "" : "s");
+    }
     if (now.iterations < now.goal) text += ", " + duration_text(left(now)) + " left";
     return text;
   }
@@ -181,8 +186,8 @@ class Painter {
     std::fflush(stderr);
   }
 
-  void paint_json(const Snapshot& now) {
-    if (Clock::now() < next_line_) return;
+  void paint_json(const Snapshot& now, bool last) {
+    if (Clock::now() < next_line_ && !last) return;
     next_line_ = Clock::now() + std::chrono::milliseconds(500);
     const Progress& progress = job_.progress();
     const auto number = [](double value) {

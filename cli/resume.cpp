@@ -40,6 +40,13 @@ int go_on(const ResumeOptions& options, int more_draws) {
       throw ConfigError(
           fmt::format("--draws: {} more than {} are too many", more_draws, sample.draws));
     }
+    for (const ChainResult& chain : load_run(folder, manifest).chains) {
+      if (draws_of(chain) < static_cast<std::uint64_t>(sample.draws)) {
+        throw ConfigError(
+            fmt::format("{}: the run is not finished; finish it first: rehmc resume {}",
+                        options.run, options.run));
+      }
+    }
     sample.draws += more_draws;
     manifest.settings.until.clear();  // it was judged; now so many more were asked for
     manifest.settings.check();

@@ -167,8 +167,9 @@ int sample(SampleOptions& options) {
   }
   run.check();
   manifest.settings = run;
-  // Bad words and patterns are told before a folder is made.
+  // Bad words, patterns and combinations are told before a folder is made.
   parse_progress(options.show.progress);
+  make_kernel(model.density, settings.kernel);
   recorded_columns(manifest.names, run);
 
   const RunFolder folder(options.output.empty() ? free_folder(model.name)
@@ -220,10 +221,12 @@ void add_sample(CLI::App& app, Action& chosen) {
                      "start: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
   command.add_option("--save", options->run.save, "record only parameters that fit these patterns")
       ->delimiter(',')
+      ->allow_extra_args(false)  // or the model behind it would be a pattern
       ->take_all();
   command
       .add_option("--drop", options->run.drop, "do not record parameters that fit these patterns")
       ->delimiter(',')
+      ->allow_extra_args(false)  // or the model behind it would be a pattern
       ->take_all();
   command.add_flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
   command.add_flag("--no-draws", options->no_draws,

@@ -150,10 +150,14 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
   if (recycled) {
     std::vector<double> gains;
     for (const ParameterSummary& row : parameters) gains.push_back(gain(row));
-    text += fmt::format(
-        "\nRecycling: the same gradients are worth {} times as many draws for a mean (median over "
-        "parameters).\n",
-        brief(median(gains), 2));
+    const double typical = median(gains);
+    if (std::isfinite(typical)) {
+      text += fmt::format(
+          "\nRecycling: the same gradients are worth {} times as many draws for a mean (median "
+          "over "
+          "parameters).\n",
+          brief(typical, 2));
+    }
   }
   return text;
 }

@@ -24,7 +24,7 @@ constexpr std::size_t tail_bins = 8;
 constexpr std::size_t middle_bins = bins - 2 * tail_bins;
 /// How far the middle reaches from the location: in scales, and in widths of its bins.
 constexpr double middle_scales = 4;
-constexpr double middle_reach = middle_bins / 2;
+constexpr double middle_reach = 0.5 * middle_bins;
 
 /// So many coordinates at a time that their bins stay in the first cache for all states of a draw.
 constexpr std::size_t block = 32;

@@ -188,7 +188,7 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
                       const Density* density) {
   cut_to_shortest(result);
-  const RunSummary summary = summarise_run(result);
+  RunSummary summary = summarise_run(result);
   write_whole(folder.summary(), summary_json(summary, manifest.model.name, manifest.seed));
 
   NetcdfInfo info;

@@ -120,10 +120,10 @@ std::string settings_json(const RunSettings& settings) {
   return json.dump();
 }
 
-RunSettings settings_from_json(std::string_view text) {
+RunSettings settings_from_json(std::string_view json_text) {
   RunSettings settings;
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(json_text);
     settings.sample.kernel.kind = parse_kernel(json.at("kernel").get<std::string>());
     settings.sample.kernel.recycling = parse_recycling(json.at("recycle").get<std::string>());
     settings.sample.warmup.metric = parse_metric(json.at("metric").get<std::string>());

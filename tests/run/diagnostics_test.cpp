@@ -125,7 +125,7 @@ TEST(Diagnostics, TellOfWhatCannotBeJudged) {
 TEST(Diagnostics, NameOnlyTheFirstFewOfMany) {
   std::vector<ParameterSummary> summary(50, healthy_summary()[0]);
   for (std::size_t i = 0; i < summary.size(); ++i) {
-    summary[i].name = "p." + std::to_string(i + 1);
+    summary[i].name = std::string("p.").append(std::to_string(i + 1));
     summary[i].convergence.rhat = 1.5;
   }
   const Diagnostics diagnostics = diagnose(healthy_result(), summary);

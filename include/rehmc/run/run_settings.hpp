@@ -61,7 +61,7 @@ std::string_view metric_source_name(MetricSource source);
 /// A JSON object with all settings, starting positions and the initial metric included.
 std::string settings_json(const RunSettings& settings);
 /// The settings of such an object. DataError names what is missing or wrong.
-RunSettings settings_from_json(std::string_view json);
+RunSettings settings_from_json(std::string_view json_text);
 
 /// The coordinates that the patterns leave, in order. A pattern is a name or a part of one with `*`
 /// and `?`, as in a shell; the name of a vector stands for all its elements. ConfigError for a
