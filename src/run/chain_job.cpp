@@ -95,9 +95,7 @@ Address ChainJob::address() const {
 }
 
 std::vector<std::string> ChainJob::names() const {
-  std::vector<std::string> names;
-  for (const std::size_t column : *place_.columns) names.push_back(place_.manifest->names[column]);
-  return names;
+  return recorded_names(place_.manifest->names, *place_.columns);
 }
 
 void ChainJob::open() {

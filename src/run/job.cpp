@@ -5,34 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <thread>
 
 #include "chain_job.hpp"
+#include "parallel.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/output/checkpoint.hpp"
 #include "rehmc/run/until.hpp"
 
 namespace rehmc {
-
-namespace {
-
-std::size_t thread_count(const SampleSettings& settings) {
-  const auto wanted = settings.threads > 0 ? static_cast<unsigned>(settings.threads)
-                                           : std::max(1U, std::thread::hardware_concurrency());
-  return std::min<std::size_t>(wanted, static_cast<std::size_t>(settings.chains));
-}
-
-std::vector<std::string> names_of(const Manifest& manifest,
-                                  const std::vector<std::size_t>& columns) {
-  std::vector<std::string> names;
-  for (const std::size_t column : columns) names.push_back(manifest.names[column]);
-  return names;
-}
-
-}  // namespace
 
 Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
     : density_(density),
@@ -53,31 +35,14 @@ Job::~Job() = default;
 
 void Job::run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts) {
   progress_.draws = draws;
-  std::vector<std::exception_ptr> errors(chains_.size());
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
   const Stop stop{&interrupts, &failed};
-  const auto work = [&] {
-    for (std::size_t c = next++; c < chains_.size() && !stop.raised(); c = next++) {
-      try {
-        chains_[c]->open();
-        chains_[c]->advance(draws, stop);
-      } catch (...) {
-        errors[c] = std::current_exception();
-        failed = true;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 1; t < thread_count(manifest_.settings.sample); ++t) {
-      threads.emplace_back(work);
-    }
-    work();
-  }
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  for_each_chain(chains_.size(), thread_count(manifest_.settings.sample), failed,
+                 [&](std::size_t chain) {
+                   if (stop.raised()) return;
+                   chains_[chain]->open();
+                   chains_[chain]->advance(draws, stop);
+                 });
 }
 
 void Job::run(const std::atomic<int>& interrupts) {
@@ -120,7 +85,7 @@ bool Job::complete() const {
 
 SampleResult Job::result() const {
   SampleResult result;
-  result.names = names_of(manifest_, columns_);
+  result.names = recorded_names(manifest_.names, columns_);
   result.seed = manifest_.seed;
   result.kernel = manifest_.settings.sample.kernel;
   for (const auto& chain : chains_) result.chains.push_back(chain->result());
@@ -168,7 +133,7 @@ std::optional<Convergence> Job::converges(std::size_t scalar) const {
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
   const std::vector<std::size_t> columns = recorded_columns(manifest.names, manifest.settings);
   SampleResult result;
-  result.names = names_of(manifest, columns);
+  result.names = recorded_names(manifest.names, columns);
   result.seed = manifest.seed;
   result.kernel = manifest.settings.sample.kernel;
   for (int c = 0; c < manifest.settings.sample.chains; ++c) {

@@ -164,4 +164,11 @@ std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
   return columns;
 }
 
+std::vector<std::string> recorded_names(const std::vector<std::string>& names,
+                                        const std::vector<std::size_t>& columns) {
+  std::vector<std::string> recorded;
+  for (const std::size_t column : columns) recorded.push_back(names[column]);
+  return recorded;
+}
+
 }  // namespace rehmc

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
-#include <exception>
 #include <random>
-#include <thread>
 #include <utility>
 
+#include "parallel.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/run/chain.hpp"
 
@@ -30,12 +28,6 @@ ChainResult run_chain(const Density& density, const SampleSettings& settings,
   ChainRecord record(chain.centre(), static_cast<std::size_t>(settings.draws));
   for (int i = 0; i < settings.draws; ++i) record.add(chain.step());
   return chain_result(chain, std::move(record));
-}
-
-std::size_t thread_count(const SampleSettings& settings) {
-  const auto wanted = settings.threads > 0 ? static_cast<unsigned>(settings.threads)
-                                           : std::max(1U, std::thread::hardware_concurrency());
-  return std::min<std::size_t>(wanted, static_cast<std::size_t>(settings.chains));
 }
 
 }  // namespace
@@ -74,28 +66,11 @@ SampleResult sample(const Density& density, const SampleSettings& settings) {
 
   const auto chains = static_cast<std::size_t>(settings.chains);
   std::vector<std::optional<ChainResult>> finished(chains);
-  std::vector<std::exception_ptr> errors(chains);
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
-  const auto work = [&] {
-    for (std::size_t chain = next++; chain < chains && !failed; chain = next++) {
-      try {
-        finished[chain] =
-            run_chain(density, settings, {result.seed, static_cast<std::uint32_t>(chain), 0});
-      } catch (...) {
-        errors[chain] = std::current_exception();
-        failed = true;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 1; t < thread_count(settings); ++t) threads.emplace_back(work);
-    work();
-  }
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  for_each_chain(chains, thread_count(settings), failed, [&](std::size_t chain) {
+    finished[chain] =
+        run_chain(density, settings, {result.seed, static_cast<std::uint32_t>(chain), 0});
+  });
   for (auto& chain : finished) result.chains.push_back(std::move(*chain));
   return result;
 }

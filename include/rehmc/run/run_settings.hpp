@@ -69,4 +69,8 @@ RunSettings settings_from_json(std::string_view json_text);
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
                                           const RunSettings& settings);
 
+/// Their names.
+std::vector<std::string> recorded_names(const std::vector<std::string>& names,
+                                        const std::vector<std::size_t>& columns);
+
 }  // namespace rehmc
