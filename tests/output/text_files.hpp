@@ -1,8 +1,7 @@
-// Tools for tests of files: a folder that goes away, stored samples, and what an error must say.
+// Tools for tests of files: texts to read, stored samples, and what an error must say.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,29 +9,21 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "tests/output/folder.hpp"
 
 namespace rehmc::testing {
 
-/// A folder of its own for one test, removed at its end.
+/// Files in a folder of their own for one test.
 class TextFiles {
  public:
-  TextFiles() {
-    std::string name = (std::filesystem::temp_directory_path() / "rehmc-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
-    folder_ = name;
-  }
-  ~TextFiles() { std::filesystem::remove_all(folder_); }
-  TextFiles(const TextFiles&) = delete;
-  TextFiles& operator=(const TextFiles&) = delete;
-
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
     return folder_ / name;
   }
 
  private:
-  std::filesystem::path folder_;
+  Folder folder_;
 };
 
 inline std::filesystem::path data_file(const std::string& name) {

@@ -45,7 +45,7 @@ SampleSettings short_run(KernelKind kind, MetricKind metric, MetricSource source
   SampleSettings settings;
   settings.kernel.kind = kind;
   settings.kernel.recycling = parse_recycling("spread:3");
-  settings.warmup.iterations = 150;  // ends with two windows
+  settings.warmup.iterations = 260;  // with two windows
   settings.warmup.metric = metric;
   settings.warmup.metric_from = source;
   return settings;
@@ -62,7 +62,7 @@ TEST(Chain, GoesOnFromAnyIteration) {
         const Density density = Banana{};
         Chain straight(density, settings, address);
         auto stored = std::make_unique<Chain>(density, settings, address);
-        for (int i = 0; i < 200; ++i) {
+        for (int i = 0; i < 300; ++i) {
           ArchiveWriter writer;
           writer(*stored);
           ArchiveReader reader(writer.bytes());
