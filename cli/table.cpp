@@ -105,7 +105,12 @@ std::string grouped(std::uint64_t count) {
 
 std::string brief(double value, int digits) {
   if (std::isnan(value)) return "-";
-  return fmt::format("{:.{}g}", value, digits);
+  if (value == 0) return "0";
+  const double exponent = std::floor(std::log10(std::abs(value)));
+  if (!(exponent >= -4 && exponent < 6)) return fmt::format("{:.{}g}", value, digits);
+  // All digits that were asked for, zeros at the end too, so that columns line up.
+  const int decimals = std::max(0, digits - 1 - static_cast<int>(exponent));
+  return fmt::format("{:.{}f}", value, decimals);
 }
 
 std::string summary_table(const RunSummary& summary, const TableOptions& options) {

@@ -21,7 +21,7 @@ std::string warnings_text(const Diagnostics& diagnostics);
 
 /// A count with separators: 1,234,567.
 std::string grouped(std::uint64_t count);
-/// A number in few digits, as in 1.23, 45.6, 0.00123, 1.2e+06.
+/// A number in few digits, as in 1.20, 45.6, 0.00123, 1.2e+06.
 std::string brief(double value, int digits = 3);
 
 }  // namespace rehmc::cli
