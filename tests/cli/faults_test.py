@@ -52,10 +52,10 @@ class Faults(unittest.TestCase):
         self.assertEqual(rehmc("check", run).returncode, 0)
         return result
 
-    def wait_for_progress(self, process, run, size=1):
-        """Waits until the run has stored something."""
+    def wait_for_progress(self, process, run):
+        """Waits until the run has stored some draws."""
         while process.poll() is None:
-            if sum(path.stat().st_size for path in run.glob("states-*.bin")) >= size:
+            if any(path.stat().st_size > 0 for path in run.glob("states-*.bin")):
                 return
             time.sleep(0.001)
 
@@ -112,8 +112,7 @@ class Faults(unittest.TestCase):
             with self.subTest(which):
                 run = self.path / which.name
                 process = start(*RUN, *words, *STORE_OFTEN, "--progress", "none", "--output", run)
-                self.wait_for_progress(process, run, 0)
-                time.sleep(0.1)
+                self.wait_for_progress(process, run)
                 process.send_signal(which)
                 output, errors = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, INTERRUPTED, errors)
