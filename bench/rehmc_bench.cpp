@@ -168,7 +168,7 @@ void time_logistic(std::vector<Row>& rows) {
     Sampler moments(model, {.moments = true, .depth = 10, .step_size = step});
     append(seconds, interleave({[&] { none.draw(draws); }, [&] { spread.draw(draws); },
                                 [&] { moments.draw(draws); }},
-                               2 * rounds));
+                               8 * rounds));
   }
   rows.push_back({"spread8_overhead_logistic",
                   median_over_rounds(seconds, [](const auto& s) { return s[1] / s[0] - 1; }),
