@@ -77,8 +77,6 @@ MetricKind parse_metric(std::string_view name) { return parse("metric", name, me
 MetricSource parse_metric_source(std::string_view name) {
   return parse("metric-from", name, metric_sources);
 }
-std::string_view metric_name(MetricKind kind) { return name_of(metrics, kind); }
-std::string_view metric_source_name(MetricSource source) { return name_of(metric_sources, source); }
 
 void RunSettings::check() const {
   sample.check();

@@ -2,9 +2,7 @@
 #include "rehmc/output/durable_file.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <string>
 

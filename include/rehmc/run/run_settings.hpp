@@ -55,8 +55,6 @@ void for_each_setting(RunSettings& settings, Visit&& visit) {
 MetricKind parse_metric(std::string_view name);
 /// recycled, draws.
 MetricSource parse_metric_source(std::string_view name);
-std::string_view metric_name(MetricKind kind);
-std::string_view metric_source_name(MetricSource source);
 
 /// A JSON object with all settings, starting positions and the initial metric included.
 std::string settings_json(const RunSettings& settings);
