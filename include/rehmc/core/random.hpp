@@ -24,6 +24,7 @@ enum class Purpose : std::uint32_t {
   estimate = 8,
   test = 9,
   step_size = 10,
+  generated = 11,
 };
 
 /// Where in the run a stream lives.

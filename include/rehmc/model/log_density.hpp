@@ -1,6 +1,7 @@
 // What rehmc asks of a model: the value and gradient of an unnormalised log density on R^d.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/quantity.hpp"
+#include "rehmc/core/random.hpp"
 
 namespace rehmc {
 
@@ -28,6 +31,17 @@ concept LogDensity = std::copy_constructible<D> &&
 template <class D>
 concept NamedLogDensity = LogDensity<D> && requires(const D& constant) {
   { constant.names() } -> std::convertible_to<std::vector<std::string>>;
+};
+
+/// A log density whose users read other numbers than its coordinates. `evaluate_quantities(x,
+/// values, stream)` writes one value for each of `quantities()`; without a stream (nullptr) those
+/// that are generated become NaN. It may throw: what it had to write is then NaN.
+template <class D>
+concept QuantityLogDensity = LogDensity<D> &&
+    requires(D& density, const D& constant, std::span<const double> x, std::span<double> values,
+             Stream* stream) {
+  { constant.quantities() } -> std::convertible_to<std::vector<Quantity>>;
+  density.evaluate_quantities(x, values, stream);
 };
 
 /// A type-erased log density. Copying it copies the model.
@@ -56,12 +70,25 @@ class Density {
   /// number is not the dimension.
   std::vector<std::string> names() const { return model_->names(); }
 
+  /// What users read of a state: the coordinates by name, where the model says nothing else.
+  std::vector<Quantity> quantities() const { return model_->quantities(); }
+  /// Whether those are the coordinates themselves.
+  bool reads_coordinates() const { return model_->reads_coordinates(); }
+  /// Writes them for the state at x, in that order. Without a stream, generated ones become NaN.
+  void evaluate_quantities(std::span<const double> x, std::span<double> values, Stream* stream) {
+    model_->evaluate_quantities(x, values, stream);
+  }
+
  private:
   struct Model {
     virtual ~Model() = default;
     virtual double evaluate(std::span<const double> x, std::span<double> gradient) = 0;
     virtual std::size_t dimension() const = 0;
     virtual std::vector<std::string> names() const = 0;
+    virtual std::vector<Quantity> quantities() const = 0;
+    virtual bool reads_coordinates() const = 0;
+    virtual void evaluate_quantities(std::span<const double> x, std::span<double> values,
+                                     Stream* stream) = 0;
     virtual std::unique_ptr<Model> clone() const = 0;
   };
 
@@ -83,6 +110,26 @@ class Density {
         numbered.reserve(dimension());
         for (std::size_t i = 1; i <= dimension(); ++i) numbered.push_back("x." + std::to_string(i));
         return numbered;
+      }
+    }
+    std::vector<Quantity> quantities() const override {
+      if constexpr (QuantityLogDensity<D>) {
+        return density.quantities();
+      } else {
+        std::vector<Quantity> coordinates;
+        for (std::string& name : names()) {
+          coordinates.push_back({std::move(name), coordinates.size(), false});
+        }
+        return coordinates;
+      }
+    }
+    bool reads_coordinates() const override { return !QuantityLogDensity<D>; }
+    void evaluate_quantities(std::span<const double> x, std::span<double> values,
+                             Stream* stream) override {
+      if constexpr (QuantityLogDensity<D>) {
+        density.evaluate_quantities(x, values, stream);
+      } else {
+        std::copy(x.begin(), x.end(), values.begin());
       }
     }
     std::unique_ptr<Model> clone() const override { return std::make_unique<Holder>(density); }

@@ -1,0 +1,19 @@
+// What users read of a state: parameters on their own scales, functions of them, and the like.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace rehmc {
+
+/// One number that a model computes from a state.
+struct Quantity {
+  std::string name;
+  /// If it is a monotone function of one coordinate alone: which.
+  std::optional<std::size_t> coordinate{};
+  /// Whether it is drawn anew, with random numbers, rather than determined by the state.
+  bool generated = false;
+};
+
+}  // namespace rehmc
