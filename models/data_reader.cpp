@@ -244,6 +244,18 @@ DataMatrix DataReader::matrix(const std::string& key, const Range& range) {
   return result;
 }
 
+std::vector<std::uint64_t> DataReader::whole_numbers(const std::string& key, const Range& range) {
+  std::vector<std::uint64_t> result;
+  for (const double value : numbers(key, {}, range)) {
+    if (value != std::floor(value)) {
+      fail(fmt::format("{}[{}]", key, result.size() + 1), exact(value),
+           "a whole number " + range.describe());
+    }
+    result.push_back(static_cast<std::uint64_t>(value));
+  }
+  return result;
+}
+
 std::vector<int> DataReader::zeros_and_ones(const std::string& key) {
   std::vector<int> result;
   for (const double value : numbers(key, {}, between(0, 1))) {

@@ -38,6 +38,8 @@ class DataReader {
                               const Range& range);
   /// A list of rows of equal length; the key must be there.
   DataMatrix matrix(const std::string& key, const Range& range);
+  /// Whole numbers in a list; the key must be there.
+  std::vector<std::uint64_t> whole_numbers(const std::string& key, const Range& range);
   /// A list of 0 and 1; the key must be there.
   std::vector<int> zeros_and_ones(const std::string& key);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -15,10 +16,12 @@
 #include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
+#include "models/linear_regression.hpp"
 #include "models/log_exponential.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/standard_normal.hpp"
 #include "models/student_t.hpp"
+#include "models/varying_intercepts.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/hash.hpp"
@@ -85,6 +88,62 @@ SchoolsData read_schools(DataReader& data) {
   return schools;
 }
 
+/// What a list of one number per row of x must have.
+void require_length(const DataReader& data, const std::string& key, std::size_t length,
+                    std::size_t rows) {
+  if (length == rows) return;
+  data.fail(key, fmt::format("a list of length {}", length),
+            fmt::format("{} numbers, one for each row of x", rows));
+}
+
+Density make_linear_regression(DataReader& data) {
+  data.exclude("x", {"observations", "predictors", "correlation", "seed"});
+  LinearPriors priors;
+  priors.beta_sd = data.number("prior_sd", priors.beta_sd, between(1e-100, 1e100));
+  priors.sigma_sd = data.number("sigma_prior_sd", priors.sigma_sd, between(1e-100, 1e100));
+  if (!data.all_or_none({"x", "y"})) {
+    LinearSimulation simulation;
+    simulation.observations =
+        data.integer("observations", simulation.observations, between(1, 1e6));
+    simulation.predictors = data.integer("predictors", simulation.predictors, between(1, 1e3));
+    simulation.correlation = data.number("correlation", simulation.correlation, inside(-1, 1));
+    simulation.seed = data.integer("seed", simulation.seed, between(0, most_seed));
+    return LinearRegression(simulate_linear_data(simulation), priors);
+  }
+  DataMatrix x = data.matrix("x", between(-1e100, 1e100));
+  std::vector<double> y = data.numbers("y", {}, between(-1e100, 1e100));
+  require_length(data, "y", y.size(), x.rows);
+  return LinearRegression({x.rows, x.columns, std::move(x.values), std::move(y)}, priors);
+}
+
+Density make_varying_intercepts(DataReader& data) {
+  data.exclude("y", {"groups", "observations", "seed"});
+  VaryingInterceptsPriors priors;
+  priors.location_sd = data.number("prior_sd", priors.location_sd, between(1e-100, 1e100));
+  priors.scale_sd = data.number("scale_prior_sd", priors.scale_sd, between(1e-100, 1e100));
+  if (!data.all_or_none({"group", "x", "y"})) {
+    VaryingInterceptsSimulation simulation;
+    simulation.groups = data.integer("groups", simulation.groups, between(1, 1e6));
+    const auto least = static_cast<double>(simulation.groups);
+    simulation.observations = data.integer(
+        "observations", std::max(simulation.observations, simulation.groups), between(least, 1e7));
+    simulation.seed = data.integer("seed", simulation.seed, between(0, most_seed));
+    return VaryingIntercepts(simulate_varying_intercepts(simulation), priors);
+  }
+  GroupedData grouped;
+  const std::vector<std::uint64_t> group =
+      data.whole_numbers("group", between(1, most_coordinates));
+  grouped.group.assign(group.begin(), group.end());
+  grouped.x = data.numbers("x", {}, between(-1e100, 1e100));
+  grouped.y = data.numbers("y", {}, between(-1e100, 1e100));
+  for (const auto& [key, length] : {std::pair{"x", grouped.x.size()}, {"y", grouped.y.size()}}) {
+    if (length == group.size()) continue;
+    data.fail(key, fmt::format("a list of length {}", length),
+              fmt::format("{} numbers, one for each of group", group.size()));
+  }
+  return VaryingIntercepts(grouped, priors);
+}
+
 Density make_logistic_regression(DataReader& data) {
   data.exclude("x", {"observations", "predictors", "seed"});
   const double prior_sd = data.number("prior_sd", 1, between(1e-100, 1e100));
@@ -98,10 +157,7 @@ Density make_logistic_regression(DataReader& data) {
   }
   DataMatrix x = data.matrix("x", between(-1e100, 1e100));
   std::vector<int> y = data.zeros_and_ones("y");
-  if (y.size() != x.rows) {
-    data.fail("y", fmt::format("a list of length {}", y.size()),
-              fmt::format("{} numbers, one for each row of x", x.rows));
-  }
+  require_length(data, "y", y.size(), x.rows);
   return LogisticRegression({x.rows, x.columns, std::move(x.values), std::move(y)}, prior_sd);
 }
 
@@ -205,6 +261,25 @@ std::vector<Entry> make_entries() {
        1,
        [](DataReader& data) -> Density { return LogExponential(read_dimension(data, 10)); }});
   entries.push_back(
+      {{"linear-regression", "Bayesian linear regression with unknown error scale",
+        "y_i ~ N(x_i' beta, sigma^2), beta_j ~ N(0, prior_sd^2), sigma ~ half-normal(0,\n"
+        "sigma_prior_sd^2). Parameters: beta.1, ..., beta.p, log_sigma; read as beta.1, ...,\n"
+        "beta.p, sigma.",
+        "x               n rows of p predictors; put a column of ones for an intercept\n"
+        "y               n numbers\n"
+        "prior_sd        of beta, default 10\n"
+        "sigma_prior_sd  default 10: choose both large beside what you expect\n"
+        "Without x and y the data are simulated, with correlated predictors:\n"
+        "observations    n, default 50\n"
+        "predictors      p, default 8\n"
+        "correlation     of neighbouring predictors, default 0.5\n"
+        "seed            of the simulation, default 1",
+        R"({"x": [[1, 0.5], [1, -1.2], [1, 2]], "y": [2.1, -0.4, 3.9], "prior_sd": 5})"},
+       {"x", "y", "prior_sd", "sigma_prior_sd", "observations", "predictors", "correlation",
+        "seed"},
+       1,
+       make_linear_regression});
+  entries.push_back(
       {{"logistic-regression", "Bayesian logistic regression",
         "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, prior_sd^2).\n"
         "Parameters: beta.1, ..., beta.p.",
@@ -219,6 +294,27 @@ std::vector<Entry> make_entries() {
        {"x", "y", "prior_sd", "observations", "predictors", "seed"},
        1,
        make_logistic_regression});
+  entries.push_back(
+      {{"varying-intercepts", "a multilevel regression with 85 groups, non-centred",
+        "y_i ~ N(alpha_j + beta x_i, sigma^2) for observation i of group j, alpha_j = mu + tau "
+        "a_j\n"
+        "with a_j ~ N(0, 1); mu, beta ~ N(0, prior_sd^2); tau, sigma ~ half-normal(0,\n"
+        "scale_prior_sd^2) (Gelman and Hill 2007, Data Analysis Using Regression, section 12.4).\n"
+        "Parameters: mu, beta, log_tau, log_sigma, a.1, ..., a.J; read as mu, beta, tau, sigma,\n"
+        "a.1, ..., a.J, alpha.1, ..., alpha.J.",
+        "group           n numbers out of 1, ..., J: the group of each observation\n"
+        "x               n numbers, the predictor\n"
+        "y               n numbers\n"
+        "prior_sd        of mu and beta, default 10\n"
+        "scale_prior_sd  of tau and sigma, default 10: choose both large beside what you expect\n"
+        "Without group, x and y the data are simulated, with groups of different size:\n"
+        "groups          J, default 85\n"
+        "observations    n, default 919, at least J\n"
+        "seed            of the simulation, default 1",
+        R"({"group": [1, 1, 2, 3, 3], "x": [0, 1, 0, 0, 1], "y": [1.4, 0.6, 1.1, 2, 0.9]})"},
+       {"group", "x", "y", "prior_sd", "scale_prior_sd", "groups", "observations", "seed"},
+       1,
+       make_varying_intercepts});
   return entries;
 }
 

@@ -82,5 +82,48 @@ TEST(BadInput, LogisticData) {
   EXPECT_THROW(simulate_logistic_data({.predictors = 0}), ConfigError);
 }
 
+TEST(BadInput, LinearData) {
+  const LinearData good{.observations = 2, .predictors = 2, .x = {1, 2, 3, 4}, .y = {0, 1}};
+  const auto message = [&](auto spoil) {
+    LinearData data = good;
+    spoil(data);
+    return message_of<DataError>([&] { LinearRegression regression(data); });
+  };
+  expect_says(message([](LinearData& data) { data.observations = 0; }), {"0 observations"});
+  expect_says(message([](LinearData& data) { data.x.pop_back(); }), {"x has 3 numbers", "= 4"});
+  expect_says(message([](LinearData& data) { data.y.push_back(1); }), {"y has 3 entries"});
+  expect_says(message([](LinearData& data) { data.x[2] = not_a_number; }), {"row 2, column 1"});
+  expect_says(message([](LinearData& data) { data.y[1] = infinity; }), {"y is inf in row 2"});
+  for (const double sd : {0.0, -1.0, infinity, not_a_number}) {
+    EXPECT_THROW(LinearRegression(good, {.beta_sd = sd}), ConfigError);
+    EXPECT_THROW(LinearRegression(good, {.sigma_sd = sd}), ConfigError);
+  }
+  EXPECT_THROW(simulate_linear_data({.observations = 0}), ConfigError);
+  EXPECT_THROW(simulate_linear_data({.predictors = 0}), ConfigError);
+  EXPECT_THROW(simulate_linear_data({.correlation = 1}), ConfigError);
+}
+
+TEST(BadInput, GroupedData) {
+  const GroupedData good{.group = {1, 2, 1}, .x = {1, 2, 3}, .y = {0, 1, 2}};
+  const auto message = [&](auto spoil) {
+    GroupedData data = good;
+    spoil(data);
+    return message_of<DataError>([&] { VaryingIntercepts model(data); });
+  };
+  expect_says(message([](GroupedData& data) { data = {}; }), {"0, 0 and 0 entries"});
+  expect_says(message([](GroupedData& data) { data.x.pop_back(); }), {"3, 2 and 3 entries"});
+  expect_says(message([](GroupedData& data) { data.y[1] = not_a_number; }),
+              {"observation 2", "x = 2 and y = nan"});
+  expect_says(message([](GroupedData& data) { data.group[1] = 90210; }),
+              {"group 90210", "no observation of group 2", "without gaps"});
+  expect_says(message([](GroupedData& data) { data.group[0] = 0; }), {"found group 0"});
+  for (const double sd : {0.0, -1.0, infinity, not_a_number}) {
+    EXPECT_THROW(VaryingIntercepts(good, {.location_sd = sd}), ConfigError);
+    EXPECT_THROW(VaryingIntercepts(good, {.scale_sd = sd}), ConfigError);
+  }
+  EXPECT_THROW(simulate_varying_intercepts({.groups = 0}), ConfigError);
+  EXPECT_THROW(simulate_varying_intercepts({.groups = 5, .observations = 4}), ConfigError);
+}
+
 }  // namespace
 }  // namespace rehmc::testing

@@ -46,9 +46,9 @@ TEST(Registry, KnowsTheTargets) {
     EXPECT_EQ(model_info(info.name).summary, info.summary);
   }
   const std::vector<std::string> expected{
-      "standard-normal", "diagonal-normal",    "correlated-normal",     "banana",
-      "funnel",          "eight-schools",      "eight-schools-centred", "student-t",
-      "log-exponential", "logistic-regression"};
+      "standard-normal", "diagonal-normal",   "correlated-normal",     "banana",
+      "funnel",          "eight-schools",     "eight-schools-centred", "student-t",
+      "log-exponential", "linear-regression", "logistic-regression",   "varying-intercepts"};
   EXPECT_EQ(names, expected);
 }
 
@@ -72,6 +72,9 @@ TEST(Registry, DefaultsAreTheDocumentedOnes) {
   expect_same(make("student-t").density, StudentT(10, 5));
   expect_same(make("log-exponential").density, LogExponential(10));
   expect_same(make("logistic-regression").density, LogisticRegression(simulate_logistic_data({})));
+  expect_same(make("linear-regression").density, LinearRegression(simulate_linear_data({})));
+  expect_same(make("varying-intercepts").density,
+              VaryingIntercepts(simulate_varying_intercepts({})));
 }
 
 TEST(Registry, TakesData) {
@@ -100,6 +103,29 @@ TEST(Registry, TakesData) {
   expect_same(
       make("logistic-regression", R"({"observations": 20, "predictors": 3, "seed": 5})").density,
       LogisticRegression(simulate_logistic_data({.observations = 20, .predictors = 3, .seed = 5})));
+}
+
+TEST(Registry, TakesDataOfRegressions) {
+  const LinearData rows{
+      .observations = 3, .predictors = 2, .x = {1, 2, 1, 3, 1, 4}, .y = {0.5, 1, -2}};
+  expect_same(make("linear-regression", R"({"x": [[1, 2], [1, 3], [1, 4]], "y": [0.5, 1, -2],
+                                            "prior_sd": 2, "sigma_prior_sd": 3})")
+                  .density,
+              LinearRegression(rows, {.beta_sd = 2, .sigma_sd = 3}));
+  expect_same(make("linear-regression",
+                   R"({"observations": 20, "predictors": 3, "correlation": -0.2, "seed": 5})")
+                  .density,
+              LinearRegression(simulate_linear_data(
+                  {.observations = 20, .predictors = 3, .correlation = -0.2, .seed = 5})));
+  expect_same(make("varying-intercepts", R"({"group": [2, 1, 2], "x": [1, 2, 3], "y": [4, 5, 6],
+                                             "prior_sd": 2, "scale_prior_sd": 3})")
+                  .density,
+              VaryingIntercepts({.group = {2, 1, 2}, .x = {1, 2, 3}, .y = {4, 5, 6}},
+                                {.location_sd = 2, .scale_sd = 3}));
+  expect_same(
+      make("varying-intercepts", R"({"groups": 4, "observations": 20, "seed": 5})").density,
+      VaryingIntercepts(simulate_varying_intercepts({.groups = 4, .observations = 20, .seed = 5})));
+  EXPECT_EQ(make("varying-intercepts", R"({"groups": 2000})").density.dimension(), 2004U);
 }
 
 TEST(Registry, IdentityIsOfTheDensityNotOfItsText) {
@@ -201,6 +227,17 @@ TEST(Registry, BadValuesAreNamedWithTheirPlace) {
   says("logistic-regression", R"({"x": [[1], [2]], "y": [0, 0.5]})", {"y[2]: found 0.5", "0 or 1"});
   says("logistic-regression", R"({"x": [[1]], "y": [0], "seed": 1})", {"seed", "beside 'x'"});
   says("logistic-regression", R"({"y": [0]})", {"x: found no such key"});
+
+  says("linear-regression", R"({"x": [[1], [2]], "y": [0.5]})", {"y: found a list of length 1"});
+  says("linear-regression", R"({"x": [[1]], "y": [1], "correlation": 0})",
+       {"correlation", "beside 'x'"});
+  says("linear-regression", R"({"correlation": 1})", {"correlation: found 1"});
+  says("varying-intercepts", R"({"group": [1, 1.5], "x": [1, 2], "y": [1, 2]})",
+       {"group[2]: found 1.5", "whole"});
+  says("varying-intercepts", R"({"group": [1, 2], "x": [1], "y": [1, 2]})",
+       {"x: found a list of length 1", "one for each of group"});
+  says("varying-intercepts", R"({"group": [1, 2], "y": [1, 2]})", {"x: found no such key"});
+  says("varying-intercepts", R"({"groups": 9, "observations": 8})", {"observations: found 8"});
 }
 
 }  // namespace

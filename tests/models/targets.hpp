@@ -12,10 +12,12 @@
 #include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
+#include "models/linear_regression.hpp"
 #include "models/log_exponential.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/standard_normal.hpp"
 #include "models/student_t.hpp"
+#include "models/varying_intercepts.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/model/log_density.hpp"
@@ -50,6 +52,12 @@ inline std::vector<NamedTarget> all_targets() {
       {"Student-t, 5 degrees of freedom", StudentT(9, 5)},
       {"Student-t, 1 degree of freedom", StudentT(9, 1)},
       {"log-exponential", LogExponential(9)},
+      {"linear regression",
+       LinearRegression(simulate_linear_data({.observations = 30, .predictors = 5}))},
+      {"linear regression, fewer rows than columns",
+       LinearRegression(simulate_linear_data({.observations = 3, .predictors = 5}))},
+      {"varying intercepts",
+       VaryingIntercepts(simulate_varying_intercepts({.groups = 5, .observations = 30}))},
       {"logistic regression",
        LogisticRegression(simulate_logistic_data({.observations = 77, .predictors = 9}))},
   };
