@@ -1,138 +1,30 @@
-// Bayesian logistic regression: both products with the data matrix in one pass over memory.
+// Bayesian logistic regression with a normal prior.
 #include "models/logistic_regression.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include "models/fast_math.hpp"
-#include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
-namespace {
-
-/// Rows of a tile: few enough that a tile is still in the first cache when it is read again.
-constexpr std::size_t tile = 32;
-/// Partial sums per entry of the gradient, side by side in one vector register.
-constexpr std::size_t lanes = 8;
-/// A product of so many factors in [1, 2] cannot overflow.
-constexpr std::size_t most_factors = 1000;
-
-void check(const LogisticData& data) {
-  if (data.observations == 0 || data.predictors == 0) {
-    throw DataError(fmt::format(
-        "logistic regression: found {} observations of {} predictors, give at least one "
-        "of each",
-        data.observations, data.predictors));
-  }
-  if (data.x.size() != data.observations * data.predictors) {
-    throw DataError(fmt::format(
-        "logistic regression: x has {} numbers, must be {} observations times {} predictors = {}",
-        data.x.size(), data.observations, data.predictors, data.observations * data.predictors));
-  }
-  if (data.y.size() != data.observations) {
-    throw DataError(fmt::format("logistic regression: y has {} entries, must be {} (one per row)",
-                                data.y.size(), data.observations));
-  }
-  for (std::size_t i = 0; i < data.x.size(); ++i) {
-    if (std::isfinite(data.x[i])) continue;
-    throw DataError(fmt::format("logistic regression: x is {} in row {}, column {}, must be finite",
-                                data.x[i], i / data.predictors + 1, i % data.predictors + 1));
-  }
-  for (std::size_t i = 0; i < data.y.size(); ++i) {
-    if (data.y[i] == 0 || data.y[i] == 1) continue;
-    throw DataError(
-        fmt::format("logistic regression: y is {} in row {}, must be 0 or 1", data.y[i], i + 1));
-  }
-}
-
-}  // namespace
 
 LogisticRegression::LogisticRegression(const LogisticData& data, double prior_sd)
-    : dimension_(data.predictors),
-      tiles_((data.observations + tile - 1) / tile),
-      padding_(static_cast<double>(tiles_ * tile - data.observations)),
-      prior_precision_(1 / (prior_sd * prior_sd)),
-      sums_(lanes * data.predictors) {
-  check(data);
+    : likelihood_(data), prior_precision_(1 / (prior_sd * prior_sd)) {
   require_setting("prior_sd", prior_sd, positive_finite());
-  auto rows = std::make_shared<AlignedVector>(tiles_ * tile * dimension_);
-  for (std::size_t i = 0; i < data.observations; ++i) {
-    const double sign = 2 * data.y[i] - 1;
-    for (std::size_t j = 0; j < dimension_; ++j) {
-      (*rows)[(i / tile * dimension_ + j) * tile + i % tile] = sign * data.x[i * dimension_ + j];
-    }
-  }
-  signed_rows_ = std::move(rows);
 }
 
-// With r_i = x_i (2 y_i - 1) and m_i = -r_i' beta, the log likelihood is -sum_i log(1 + exp(m_i))
-// and its gradient sum_i r_i / (1 + exp(-m_i)). The logarithms of 1 + exp(-|m_i|), which lies in
-// [1, 2], are taken of products of many such factors.
 double LogisticRegression::operator()(std::span<const double> x, std::span<double> gradient) {
-  const double* const beta = x.data();
-  double* const sums = sums_.data();
-  std::fill_n(sums, sums_.size(), 0.0);
-  alignas(64) double product[tile];
-  std::fill_n(product, tile, 1.0);
-  double positive_parts = 0;
-  double logs = 0;
-  const auto take_logs = [&] {
-#pragma omp simd reduction(+ : logs)
-    for (std::size_t i = 0; i < tile; ++i) {
-      logs += fast_log(product[i]);
-      product[i] = 1;
-    }
-  };
-  for (std::size_t t = 0; t < tiles_; ++t) {
-    const double* const rows = signed_rows_->data() + t * tile * dimension_;
-    alignas(64) double cell[tile] = {};  // r_i' beta, then 1 / (1 + exp(-m_i))
-    for (std::size_t j = 0; j < dimension_; ++j) {
-#pragma omp simd
-      for (std::size_t i = 0; i < tile; ++i) cell[i] += rows[j * tile + i] * beta[j];
-    }
-#pragma omp simd reduction(+ : positive_parts)
-    for (std::size_t i = 0; i < tile; ++i) {
-      const double m = -cell[i];
-      const double small = fast_exp(-std::abs(m));
-      const double share = 1 / (1 + small);
-      product[i] *= 1 + small;
-      positive_parts += m > 0 ? m : 0;
-      cell[i] = m > 0 ? share : small * share;
-    }
-    for (std::size_t j = 0; j < dimension_; ++j) {
-#pragma omp simd
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        double sum = sums[j * lanes + lane];
-        // A trip count that the compiler knows: else it leaves this loop scalar.
-        for (std::size_t i = 0; i < tile; i += lanes) {
-          sum += rows[j * tile + i + lane] * cell[i + lane];
-        }
-        sums[j * lanes + lane] = sum;
-      }
-    }
-    if ((t + 1) % most_factors == 0) take_logs();
-  }
-  take_logs();
-
   double squares = 0;
-  for (std::size_t j = 0; j < dimension_; ++j) {
-    double sum = -prior_precision_ * beta[j];
-    for (std::size_t lane = 0; lane < lanes; ++lane) sum += sums[j * lanes + lane];
-    squares += beta[j] * beta[j];
-    gradient[j] = sum;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    squares += x[j] * x[j];
+    gradient[j] = -prior_precision_ * x[j];
   }
-  // Every row of padding added log 2.
-  return padding_ * std::numbers::ln2 - positive_parts - logs - 0.5 * prior_precision_ * squares;
+  return likelihood_.add(x, gradient) - 0.5 * prior_precision_ * squares;
 }
 
 std::vector<std::string> LogisticRegression::names() const {
   std::vector<std::string> names;
-  for (std::size_t j = 1; j <= dimension_; ++j) names.push_back("beta." + std::to_string(j));
+  for (std::size_t j = 1; j <= dimension(); ++j) names.push_back("beta." + std::to_string(j));
   return names;
 }
 

@@ -3,22 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "models/aligned_vector.hpp"
+#include "models/logistic_likelihood.hpp"
 
 namespace rehmc {
-
-/// One row of predictors per observation; a column of ones for an intercept is the caller's to add.
-struct LogisticData {
-  std::size_t observations = 0;
-  std::size_t predictors = 0;
-  std::vector<double> x;  ///< row by row: observations * predictors numbers
-  std::vector<int> y;     ///< 0 or 1
-};
 
 /// y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, prior_sd^2).
 class LogisticRegression {
@@ -28,17 +19,12 @@ class LogisticRegression {
   explicit LogisticRegression(const LogisticData& data, double prior_sd = 1);
 
   double operator()(std::span<const double> x, std::span<double> gradient);
-  std::size_t dimension() const { return dimension_; }
+  std::size_t dimension() const { return likelihood_.predictors(); }
   std::vector<std::string> names() const;  ///< beta.1, ...
 
  private:
-  std::size_t dimension_;
-  std::size_t tiles_;
-  double padding_;  ///< rows of zeros that fill the last tile
+  LogisticLikelihood likelihood_;
   double prior_precision_;
-  /// x_i (2 y_i - 1), in tiles of rows, each tile column by column.
-  std::shared_ptr<const AlignedVector> signed_rows_;
-  AlignedVector sums_;  ///< scratch: partial sums of the gradient
 };
 
 /// Which data set to simulate.

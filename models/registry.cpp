@@ -16,6 +16,7 @@
 #include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
+#include "models/hierarchical_logistic.hpp"
 #include "models/linear_regression.hpp"
 #include "models/log_exponential.hpp"
 #include "models/logistic_regression.hpp"
@@ -88,12 +89,12 @@ SchoolsData read_schools(DataReader& data) {
   return schools;
 }
 
-/// What a list of one number per row of x must have.
+/// A list that must have one number for each row of a matrix.
 void require_length(const DataReader& data, const std::string& key, std::size_t length,
                     std::size_t rows) {
   if (length == rows) return;
   data.fail(key, fmt::format("a list of length {}", length),
-            fmt::format("{} numbers, one for each row of x", rows));
+            fmt::format("{} numbers, one for each row", rows));
 }
 
 Density make_linear_regression(DataReader& data) {
@@ -159,6 +160,34 @@ Density make_logistic_regression(DataReader& data) {
   std::vector<int> y = data.zeros_and_ones("y");
   require_length(data, "y", y.size(), x.rows);
   return LogisticRegression({x.rows, x.columns, std::move(x.values), std::move(y)}, prior_sd);
+}
+
+Density make_hierarchical_logistic(DataReader& data) {
+  for (const std::string key : {"x", "attributes"}) {
+    data.exclude(key, {"observations", "number_of_attributes", "seed"});
+  }
+  data.exclude("x", {"attributes"});
+  if (data.has("attributes")) {
+    data.all_or_none({"attributes", "y"});
+    DataMatrix values = data.matrix("attributes", between(-1e100, 1e100));
+    std::vector<int> y = data.zeros_and_ones("y");
+    require_length(data, "y", y.size(), values.rows);
+    return HierarchicalLogistic(
+        with_interactions({values.rows, values.columns, std::move(values.values), std::move(y)}));
+  }
+  if (!data.all_or_none({"x", "y"})) {
+    AttributeSimulation simulation;
+    simulation.observations =
+        data.integer("observations", simulation.observations, between(10, 1e6));
+    simulation.attributes =
+        data.integer("number_of_attributes", simulation.attributes, between(1, 100));
+    simulation.seed = data.integer("seed", simulation.seed, between(0, most_seed));
+    return HierarchicalLogistic(with_interactions(simulate_attributes(simulation)));
+  }
+  DataMatrix x = data.matrix("x", between(-1e100, 1e100));
+  std::vector<int> y = data.zeros_and_ones("y");
+  require_length(data, "y", y.size(), x.rows);
+  return HierarchicalLogistic({x.rows, x.columns, std::move(x.values), std::move(y)});
 }
 
 std::vector<Entry> make_entries() {
@@ -294,6 +323,26 @@ std::vector<Entry> make_entries() {
        {"x", "y", "prior_sd", "observations", "predictors", "seed"},
        1,
        make_logistic_regression});
+  entries.push_back(
+      {{"hierarchical-logistic", "logistic regression whose coefficients share an unknown scale",
+        "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, sigma^2), a flat prior on "
+        "sigma:\n"
+        "the second test case of Nishimura and Dunson (2020), whose size it has by default.\n"
+        "Improper where a plane separates the two classes of y.\n"
+        "Parameters: log_sigma, beta.1, ..., beta.p.",
+        "x                     n rows of p predictors; put a column of ones for an intercept; or\n"
+        "attributes            n rows of k numbers: the predictors are an intercept, these "
+        "numbers\n"
+        "                      standardised, and all products of two of them, standardised again\n"
+        "y                     n numbers, 0 or 1\n"
+        "Without these the data are simulated, a stand-in for the German credit data:\n"
+        "observations          n, default 1000\n"
+        "number_of_attributes  k, default 24: p = 301\n"
+        "seed                  of the simulation, default 1",
+        R"({"attributes": [[1, 2.5], [3, 0], [2, 1], [4, 7]], "y": [1, 0, 0, 1]})"},
+       {"x", "attributes", "y", "observations", "number_of_attributes", "seed"},
+       1,
+       make_hierarchical_logistic});
   entries.push_back(
       {{"varying-intercepts", "a multilevel regression with 85 groups, non-centred",
         "y_i ~ N(alpha_j + beta x_i, sigma^2) for observation i of group j, alpha_j = mu + tau "

@@ -45,10 +45,19 @@ TEST(Registry, KnowsTheTargets) {
     EXPECT_EQ(&model_info(info.name), &model_info(std::string(info.name)));
     EXPECT_EQ(model_info(info.name).summary, info.summary);
   }
-  const std::vector<std::string> expected{
-      "standard-normal", "diagonal-normal",   "correlated-normal",     "banana",
-      "funnel",          "eight-schools",     "eight-schools-centred", "student-t",
-      "log-exponential", "linear-regression", "logistic-regression",   "varying-intercepts"};
+  const std::vector<std::string> expected{"standard-normal",
+                                          "diagonal-normal",
+                                          "correlated-normal",
+                                          "banana",
+                                          "funnel",
+                                          "eight-schools",
+                                          "eight-schools-centred",
+                                          "student-t",
+                                          "log-exponential",
+                                          "linear-regression",
+                                          "logistic-regression",
+                                          "hierarchical-logistic",
+                                          "varying-intercepts"};
   EXPECT_EQ(names, expected);
 }
 
@@ -73,6 +82,9 @@ TEST(Registry, DefaultsAreTheDocumentedOnes) {
   expect_same(make("log-exponential").density, LogExponential(10));
   expect_same(make("logistic-regression").density, LogisticRegression(simulate_logistic_data({})));
   expect_same(make("linear-regression").density, LinearRegression(simulate_linear_data({})));
+  expect_same(make("hierarchical-logistic").density,
+              HierarchicalLogistic(with_interactions(simulate_attributes({}))));
+  EXPECT_EQ(make("hierarchical-logistic").density.dimension(), 302U);
   expect_same(make("varying-intercepts").density,
               VaryingIntercepts(simulate_varying_intercepts({})));
 }
@@ -125,6 +137,21 @@ TEST(Registry, TakesDataOfRegressions) {
   expect_same(
       make("varying-intercepts", R"({"groups": 4, "observations": 20, "seed": 5})").density,
       VaryingIntercepts(simulate_varying_intercepts({.groups = 4, .observations = 20, .seed = 5})));
+  const LogisticData logistic{
+      .observations = 3, .predictors = 2, .x = {1, 2, 1, 3, 1, 4}, .y = {0, 1, 1}};
+  expect_same(
+      make("hierarchical-logistic", R"({"x": [[1, 2], [1, 3], [1, 4]], "y": [0, 1, 1]})").density,
+      HierarchicalLogistic(logistic));
+  expect_same(
+      make("hierarchical-logistic", R"({"attributes": [[1, 2], [4, 3], [2, 5]], "y": [0, 1, 1]})")
+          .density,
+      HierarchicalLogistic(with_interactions(
+          {.observations = 3, .attributes = 2, .values = {1, 2, 4, 3, 2, 5}, .y = {0, 1, 1}})));
+  expect_same(
+      make("hierarchical-logistic", R"({"observations": 40, "number_of_attributes": 3, "seed": 5})")
+          .density,
+      HierarchicalLogistic(with_interactions(
+          simulate_attributes({.observations = 40, .attributes = 3, .seed = 5}))));
   EXPECT_EQ(make("varying-intercepts", R"({"groups": 2000})").density.dimension(), 2004U);
 }
 
@@ -232,6 +259,13 @@ TEST(Registry, BadValuesAreNamedWithTheirPlace) {
   says("linear-regression", R"({"x": [[1]], "y": [1], "correlation": 0})",
        {"correlation", "beside 'x'"});
   says("linear-regression", R"({"correlation": 1})", {"correlation: found 1"});
+  says("hierarchical-logistic", R"({"x": [[1]], "attributes": [[1]], "y": [1]})",
+       {"attributes", "beside 'x'"});
+  says("hierarchical-logistic", R"({"attributes": [[1], [2]]})", {"y: found no such key"});
+  says("hierarchical-logistic", R"({"attributes": [[1], [2]], "y": [1]})",
+       {"y: found a list of length 1", "2 numbers"});
+  says("hierarchical-logistic", R"({"attributes": [[1]], "y": [1], "seed": 1})",
+       {"seed", "beside 'attributes'"});
   says("varying-intercepts", R"({"group": [1, 1.5], "x": [1, 2], "y": [1, 2]})",
        {"group[2]: found 1.5", "whole"});
   says("varying-intercepts", R"({"group": [1, 2], "x": [1], "y": [1, 2]})",

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
+#include "tests/model/messages.hpp"
 #include "tests/models/targets.hpp"
 
 namespace rehmc::testing {
@@ -142,6 +144,113 @@ TEST(VaryingIntercepts, SimulatedGroupsDifferInSize) {
   EXPECT_GE(std::ranges::min(sizes), 1);
   EXPECT_LE(std::ranges::min(sizes), 3);
   EXPECT_GE(std::ranges::max(sizes), 40);
+}
+
+// A flat prior on sigma, hence the Jacobian sigma of log sigma.
+TEST(HierarchicalLogistic, IsItsDefinition) {
+  const LogisticData data =
+      with_interactions(simulate_attributes({.observations = 70, .attributes = 4}));
+  const HierarchicalLogistic model(data);
+  EXPECT_EQ(model.names()[0], "log_sigma");
+  EXPECT_EQ(model.names()[11], "beta.11");
+  const auto definition = [&](std::span<const double> x) {
+    long double sum = x[0];
+    for (std::size_t j = 1; j < x.size(); ++j) {
+      sum += normal_log_density(x[j], 0, std::exp(static_cast<long double>(x[0])));
+    }
+    for (std::size_t i = 0; i < data.observations; ++i) {
+      long double linear = 0;
+      for (std::size_t j = 0; j < data.predictors; ++j) {
+        linear += static_cast<long double>(data.x[i * data.predictors + j]) * x[1 + j];
+      }
+      sum -= std::log1p(std::exp(data.y[i] == 1 ? -linear : linear));
+    }
+    return sum;
+  };
+  expect_density(model, definition, 1e-12);
+}
+
+TEST(Interactions, AreStandardisedProductsOfStandardisedColumns) {
+  // Standardised: (-1, 1, -1, 1) and (-1, -1, -1, 3) / sqrt(3), whose product is (1, -1, 1, 3) /
+  // sqrt(3) with mean 1 / sqrt(3) and variance (0 + 4 + 0 + 4) / 12.
+  const LogisticData data = with_interactions({.observations = 4,
+                                               .attributes = 2,
+                                               .values = {10, 2, 20, 2, 10, 2, 20, 6},
+                                               .y = {0, 1, 1, 0}});
+  EXPECT_EQ(data.observations, 4U);
+  EXPECT_EQ(data.predictors, 4U);
+  EXPECT_EQ(data.y, (std::vector{0, 1, 1, 0}));
+  const double third = 1 / std::sqrt(3.0);
+  const double half = std::sqrt(2.0);
+  const std::vector<double> expected{1, -1, -third, 0, 1, 1, -third,    -half,
+                                     1, -1, -third, 0, 1, 1, 3 * third, half};
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(data.x[i], expected[i], 1e-14) << i;
+}
+
+TEST(Interactions, OfTwentyFourAttributesMakeThreeHundredAndOnePredictors) {
+  const AttributeData attributes = simulate_attributes({});
+  const LogisticData data = with_interactions(attributes);
+  EXPECT_EQ(data.observations, 1000U);
+  EXPECT_EQ(data.predictors, 301U);
+  // (1, 2), ..., (1, 24), (2, 3), ...: the product of attributes 3 and 7 stands behind 23 + 22
+  // others and three of its own.
+  const double* const row = data.x.data() + 301 * 17;
+  const auto product_at = [&](std::size_t i) { return data.x[301 * i + 3] * data.x[301 * i + 7]; };
+  double mean = 0;
+  double square = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    mean += product_at(i) / 1000;
+    square += product_at(i) * product_at(i) / 1000;
+  }
+  EXPECT_NEAR(row[25 + 23 + 22 + 3], (product_at(17) - mean) / std::sqrt(square - mean * mean),
+              1e-11);
+  double ones = 0;
+  for (const int y : data.y) ones += y;
+  EXPECT_NEAR(ones, 300, 60);
+}
+
+TEST(Interactions, NeedColumnsThatVary) {
+  const AttributeData good{
+      .observations = 3, .attributes = 2, .values = {1, 2, 3, 5, 4, 1}, .y = {0, 1, 1}};
+  const auto message = [&](auto spoil) {
+    AttributeData data = good;
+    spoil(data);
+    return message_of<DataError>([&] { with_interactions(data); });
+  };
+  expect_says(message([](AttributeData& data) { data.values = {1, 0.1, 3, 0.1, 4, 0.1}; }),
+              {"column 2 is the same in every row"});
+  expect_says(message([](AttributeData& data) {
+                data = {.observations = 2, .attributes = 2, .values = {1, 1, 2, 2}, .y = {0, 1}};
+              }),
+              {"product of columns 1 and 2"});
+  expect_says(message([](AttributeData& data) { data.values[3] = std::nan(""); }),
+              {"nan in row 2, column 2"});
+  expect_says(message([](AttributeData& data) { data.values.pop_back(); }), {"5 values"});
+  expect_says(message([](AttributeData& data) { data.y.pop_back(); }), {"2 entries of y"});
+  EXPECT_THROW(simulate_attributes({.observations = 1}), ConfigError);
+  EXPECT_THROW(simulate_attributes({.attributes = 0}), ConfigError);
+}
+
+TEST(GermanCredit, IsReadFromItsText) {
+  const std::string first =
+      "   1   6   4  12   5   5   3   4   1  67   3   2   1   2   1   0   0   1";
+  const std::string rest = "   0   0   1   0   0   1 ";
+  const AttributeData data =
+      read_german_credit(first + rest + "  1 \r\n\n" + first + rest + "\t2", "german");
+  EXPECT_EQ(data.observations, 2U);
+  EXPECT_EQ(data.attributes, 24U);
+  ASSERT_EQ(data.values.size(), 48U);
+  EXPECT_EQ(data.values[9], 67);
+  EXPECT_EQ(data.values[47], 1);
+  EXPECT_EQ(data.y, (std::vector{0, 1}));
+  const auto message = [](const std::string& text) {
+    return message_of<DataError>([&] { read_german_credit(text, "german"); });
+  };
+  expect_says(message(""), {"german", "no lines"});
+  expect_says(message(first + "\n"), {"german, line 1", "18 numbers", "24"});
+  expect_says(message(first + rest + "1\n" + first + rest + "3"), {"line 2", "class 3"});
+  expect_says(message("A11 6"), {"line 1", "'A11' as number 1"});
+  expect_says(message("1 2.5"), {"'2.5' as number 2"});
 }
 
 }  // namespace

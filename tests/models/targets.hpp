@@ -12,6 +12,7 @@
 #include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
+#include "models/hierarchical_logistic.hpp"
 #include "models/linear_regression.hpp"
 #include "models/log_exponential.hpp"
 #include "models/logistic_regression.hpp"
@@ -60,6 +61,8 @@ inline std::vector<NamedTarget> all_targets() {
        VaryingIntercepts(simulate_varying_intercepts({.groups = 5, .observations = 30}))},
       {"logistic regression",
        LogisticRegression(simulate_logistic_data({.observations = 77, .predictors = 9}))},
+      {"hierarchical logistic", HierarchicalLogistic(with_interactions(
+                                    simulate_attributes({.observations = 50, .attributes = 4})))},
   };
 }
 
