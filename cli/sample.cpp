@@ -156,11 +156,12 @@ int sample(SampleOptions& options) {
   manifest.version = version();
   manifest.created = utc_now();
   manifest.model = {model.name, model.identity};
-  manifest.names = model.density.names();
+  manifest.quantities = model.density.quantities();
+  manifest.coordinates = model.density.names();
   manifest.seed = fresh_seed();
   if (!options.seed.empty()) read_number("--seed", options.seed, manifest.seed);
   settings.seed = manifest.seed;
-  set_init(options.init, manifest.names, settings);
+  set_init(options.init, manifest.coordinates, settings);
   if (!options.metric_file.empty()) {
     settings.warmup.initial_metric =
         read_metric_file(options.metric_file, model.density.dimension());
@@ -170,7 +171,7 @@ int sample(SampleOptions& options) {
   // Bad words, patterns and combinations are told before a folder is made.
   parse_progress(options.show.progress);
   make_kernel(model.density, settings.kernel);
-  recorded_columns(manifest.names, run);
+  recorded_columns(names_of(manifest.quantities), run);
 
   const RunFolder folder(options.output.empty() ? free_folder(model.name)
                                                 : std::filesystem::path(options.output));

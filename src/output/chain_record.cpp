@@ -2,7 +2,6 @@
 #include "rehmc/output/chain_record.hpp"
 
 #include <array>
-#include <numeric>
 #include <utility>
 
 namespace rehmc {
@@ -14,27 +13,18 @@ constexpr std::array series_of_numbers{&ChainRecord::log_density,  &ChainRecord:
                                        &ChainRecord::energy_error, &ChainRecord::path_length,
                                        &ChainRecord::mass};
 
-std::vector<std::size_t> all_coordinates(std::size_t dimension) {
-  std::vector<std::size_t> all(dimension);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
-void append(std::vector<double>& to, std::span<const double> from,
-            const std::vector<std::size_t>& columns) {
-  if (columns.size() == from.size()) {
-    to.insert(to.end(), from.begin(), from.end());
-  } else {
-    for (const std::size_t column : columns) to.push_back(from[column]);
-  }
+void append(std::vector<double>& to, std::span<const double> from) {
+  to.insert(to.end(), from.begin(), from.end());
 }
 
 }  // namespace
 
-ChainRecord::ChainRecord(std::span<const double> centre_of_moments, std::size_t expected_draws,
-                         std::vector<std::size_t> recorded)
-    : columns(recorded.empty() ? all_coordinates(centre_of_moments.size()) : std::move(recorded)) {
-  append(centre, centre_of_moments, columns);
+ChainRecord::ChainRecord(const QuantityReader& reader, std::size_t expected_draws,
+                         KeptGradients with_gradients)
+    : columns(reader.columns()),
+      centre(reader.centre().begin(), reader.centre().end()),
+      gradients(with_gradients),
+      coordinates(reader.dimension()) {
   draws.reserve(expected_draws * dimension());
   mean_offset.reserve(expected_draws * dimension());
   mean_square.reserve(expected_draws * dimension());
@@ -45,8 +35,8 @@ ChainRecord::ChainRecord(std::span<const double> centre_of_moments, std::size_t 
   kept_end.reserve(expected_draws);
 }
 
-void ChainRecord::add_draw(const Transition& transition) {
-  append(draws, transition.state.position, columns);
+void ChainRecord::add_draw(const Transition& transition, std::span<const double> values) {
+  append(draws, values);
   log_density.push_back(transition.state.log_density);
   acceptance.push_back(transition.acceptance);
   step_size.push_back(transition.step_size);
@@ -59,28 +49,43 @@ void ChainRecord::add_draw(const Transition& transition) {
   ending.push_back(transition.ending);
 }
 
-void ChainRecord::add(const Transition& transition) {
-  add_draw(transition);
-  const std::size_t d = transition.state.position.size();
-  append(mean_offset, transition.feature_means.first(d), columns);
-  append(mean_square, transition.feature_means.subspan(d, d), columns);
-  for (const WeightedState& state : transition.recycled) {
-    append(kept, state.state.position, columns);
+void ChainRecord::add(const ReadDraw& draw, QuantityReader& reader) {
+  const Transition& transition = *draw.transition;
+  add_draw(transition, draw.values);
+  append(mean_offset, draw.first);
+  append(mean_square, draw.second);
+  for (const WeightedState& state : draw.kept) {
+    append(kept, state.state.position);
     kept_weight.push_back(state.weight);
   }
   kept_end.push_back(kept_weight.size());
+  if (gradients == KeptGradients::yes) {
+    for (const WeightedState& state : transition.recycled) {
+      if (!reader.reads_positions()) append(kept_position, state.state.position);
+      for (const double entry : state.state.gradient) {
+        kept_gradient.push_back(static_cast<float>(entry));
+      }
+    }
+  }
 
   if (transition.ending == Ending::diverged) {
     StoredDivergence& stored = divergences.emplace_back();
     stored.draw = size() - 1;
     stored.fault = transition.divergence.fault;
-    append(stored.start, transition.divergence.start, columns);
-    append(stored.momentum, transition.divergence.momentum, columns);
-    append(stored.end, transition.divergence.end, columns);
+    append(stored.start, reader.read(transition.divergence.start, nullptr));
+    append(stored.momentum, transition.divergence.momentum);
+    append(stored.end, reader.read(transition.divergence.end, nullptr));
   }
 }
 
-void ChainRecord::archive_draw(ArchiveWriter& archive, std::size_t i) const {
+void ChainRecord::forget_gradients() {
+  gradients = KeptGradients::no;
+  kept_position = {};
+  kept_gradient = {};
+}
+
+void ChainRecord::archive_draw(ArchiveWriter& archive, std::size_t i,
+                               KeptGradients with_gradients) const {
   const std::size_t d = dimension();
   const auto row = [&](const std::vector<double>& matrix, std::size_t begin, std::size_t count) {
     archive.numbers(std::span(matrix).subspan(begin, count));
@@ -98,6 +103,14 @@ void ChainRecord::archive_draw(ArchiveWriter& archive, std::size_t i) const {
   archive(static_cast<std::uint32_t>(count));
   row(kept_weight, begin, count);
   row(kept, begin * d, count * d);
+  const bool stored = with_gradients == KeptGradients::yes && gradients == KeptGradients::yes;
+  archive(stored, !kept_position.empty());
+  if (stored) {
+    const std::size_t first = begin * coordinates;
+    const std::size_t numbers = count * coordinates;
+    if (!kept_position.empty()) row(kept_position, first, numbers);
+    archive.numbers(std::span(kept_gradient).subspan(first, numbers));
+  }
   for (const StoredDivergence& divergence : divergences) {
     if (divergence.draw == i) archive(divergence);
   }
@@ -120,6 +133,14 @@ void ChainRecord::add_archived(ArchiveReader& archive) {
   row(kept_weight, count);
   row(kept, count * d);
   kept_end.push_back(kept_weight.size());
+  const auto stored = archive.get<bool>();
+  const auto positions_apart = archive.get<bool>();
+  if (stored) {
+    if (positions_apart) row(kept_position, count * coordinates);
+    archive.numbers(count * coordinates, kept_gradient);
+  } else {
+    forget_gradients();
+  }
   if (ending.back() == Ending::diverged) {
     archive(divergences.emplace_back());
     divergences.back().draw = size() - 1;
@@ -140,6 +161,10 @@ void ChainRecord::truncate(std::size_t draws_left) {
   mean_square.resize(draws_left * d);
   kept.resize(kept_left * d);
   kept_weight.resize(kept_left);
+  if (gradients == KeptGradients::yes) {
+    if (!kept_position.empty()) kept_position.resize(kept_left * coordinates);
+    kept_gradient.resize(kept_left * coordinates);
+  }
   kept_end.resize(draws_left);
   std::erase_if(divergences, [&](const auto& divergence) { return divergence.draw >= draws_left; });
 }

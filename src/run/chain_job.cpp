@@ -38,13 +38,17 @@ StanCsvInfo csv_info(const Manifest& manifest, const RunFolder& folder, std::siz
   return info;
 }
 
+KeptGradients gradients_of(const RunSettings& settings) {
+  return settings.sample.sharpen ? KeptGradients::yes : KeptGradients::no;
+}
+
 bool recycles(const RunSettings& settings) {
   return settings.sample.kernel.recycling.kind != RecyclingKind::none;
 }
 
 }  // namespace
 
-ChainResult load_chain(const RunFolder& folder, std::size_t chain,
+ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifest& manifest,
                        const std::vector<std::size_t>& columns, const ChainFacts& facts) {
   ChainResult result;
   result.tuning = facts.tuning;
@@ -58,6 +62,8 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain,
 
   for (ChainRecord* record : {&result.record, &result.warmup}) {
     record->columns = columns;
+    record->coordinates = manifest.coordinates.size();
+    record->gradients = gradients_of(manifest.settings);
     record->centre = facts.centre;
     record->centre.resize(columns.size());  // not known before sampling begins
   }
@@ -95,11 +101,12 @@ Address ChainJob::address() const {
 }
 
 std::vector<std::string> ChainJob::names() const {
-  return recorded_names(place_.manifest->names, *place_.columns);
+  return names_of(recorded_quantities(place_.manifest->quantities, *place_.columns));
 }
 
 void ChainJob::open() {
   if (chain_) return;
+  reader_.emplace(*place_.density, *place_.columns);
   const StanCsvHead head =
       stan_csv_head(csv_info(*place_.manifest, *place_.folder, place_.chain), names());
   num_samples_at_ = head.num_samples_at;
@@ -123,7 +130,8 @@ void ChainJob::begin(const std::string& csv_head) {
   const RunFolder& folder = *place_.folder;
   chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address());
   if (!settings().store_draws) return;
-  warmup_ = ChainRecord(chain_->state().position, 0, *place_.columns);
+  reader_->set_centre(chain_->state().position);
+  warmup_ = ChainRecord(*reader_, 0);
   {
     const std::lock_guard lock(mutex_);
     record_ = warmup_;
@@ -144,13 +152,14 @@ void ChainJob::resume(const std::string& checkpoint) {
   const ChainFacts& facts = stored.facts;
   ArchiveReader chain_reader(stored.chain);
   chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), chain_reader);
+  if (!chain_->warming_up()) reader_->set_centre(chain_->centre());
   seconds_warmup_ = facts.seconds_warmup;
   seconds_sampling_ = facts.seconds_sampling;
   if (stored.running) {
     running_ = std::make_shared<RunningRecord>(std::move(*stored.running));
   }
   if (!settings().store_draws) return;
-  ChainResult loaded = load_chain(folder, place_.chain, *place_.columns, facts);
+  ChainResult loaded = load_chain(folder, place_.chain, *place_.manifest, *place_.columns, facts);
   {
     const std::lock_guard lock(mutex_);
     record_ = std::move(loaded.record);
@@ -166,25 +175,49 @@ void ChainJob::resume(const std::string& checkpoint) {
 
 void ChainJob::begin_sampling() {
   chain_->begin_sampling();
+  reader_->set_centre(chain_->centre());
   write_whole(place_.folder->metric(place_.chain), metric_json(chain_->tuning()));
   if (!settings().store_draws) {
-    std::vector<double> scale = chain_->tuning().metric->inverse_diagonal();
-    for (double& value : scale) value = std::sqrt(value);
-    running_ = std::make_shared<RunningRecord>(chain_->centre(), scale, *place_.columns,
-                                               recycles(settings()));
+    running_ =
+        std::make_shared<RunningRecord>(reader_->centre(), rough_scale(), recycles(settings()));
     return;
   }
   {
     const std::lock_guard lock(mutex_);
-    record_ = ChainRecord(chain_->centre(), static_cast<std::size_t>(settings().sample.draws),
-                          *place_.columns);
+    record_ = ChainRecord(*reader_, static_cast<std::size_t>(settings().sample.draws),
+                          gradients_of(settings()));
   }
   files_->draws.waiting() +=
       stan_adaptation(csv_info(*place_.manifest, *place_.folder, place_.chain), chain_->tuning());
 }
 
+/// A standard deviation of every recorded quantity, as well as the metric tells: that of a few
+/// points about the centre.
+std::vector<double> ChainJob::rough_scale() {
+  constexpr int points = 32;
+  std::vector<double> sd = chain_->tuning().metric->inverse_diagonal();
+  for (double& value : sd) value = std::sqrt(value);
+  if (reader_->reads_positions()) return sd;
+  Stream stream(address(), Purpose::estimate);
+  std::vector<double> squares(place_.columns->size(), 0.0);
+  std::vector<double> point(sd.size());
+  for (int k = 0; k < points; ++k) {
+    for (std::size_t i = 0; i < sd.size(); ++i) {
+      point[i] = chain_->centre()[i] + sd[i] * stream.normal();
+    }
+    const std::span<const double> values = reader_->read(point, &stream);
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      const double offset = values[i] - reader_->centre()[i];
+      if (std::isfinite(offset)) squares[i] += offset * offset / points;
+    }
+  }
+  for (double& value : squares) value = value > 0 ? std::sqrt(value) : 1.0;
+  return squares;
+}
+
 void ChainJob::store_draw(const ChainRecord& record, std::size_t draw) {
-  record.archive_draw(scratch_, draw);
+  record.archive_draw(scratch_, draw,
+                      settings().store_gradients ? KeptGradients::yes : KeptGradients::no);
   files_->states.waiting() += scratch_.bytes();
   scratch_.clear();
   if (draw % static_cast<std::size_t>(settings().thin) != 0) return;
@@ -200,15 +233,17 @@ void ChainJob::step() {
   const Transition& transition = chain_->step();
   report_progress(&transition);
   if (running_) {
-    running_->add(transition);
+    running_->add(reader_->read(transition, chain_->address()));
   } else if (!warming_up) {
+    const ReadDraw& draw = reader_->read(transition, chain_->address());
     {
       const std::lock_guard lock(mutex_);
-      record_.add(transition);
+      record_.add(draw, *reader_);
     }
     store_draw(record_, record_.size() - 1);
   } else if (settings().save_warmup) {
-    warmup_.add_draw(transition);
+    Stream stream(chain_->address(), Purpose::generated);
+    warmup_.add_draw(transition, reader_->read(transition.state.position, &stream));
     store_draw(warmup_, warmup_.size() - 1);
   }
 }

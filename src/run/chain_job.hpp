@@ -28,7 +28,7 @@ struct ChainFacts {
   std::uint64_t draws = 0;          ///< draws of sampling in it
   bool sampling = false;
   Tuning tuning;
-  std::vector<double> centre;  ///< of the recorded coordinates
+  std::vector<double> centre;  ///< of the recorded quantities
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
@@ -71,7 +71,7 @@ struct DrawFiles {
 };
 
 /// The facts and the draws of one chain, from its folder.
-ChainResult load_chain(const RunFolder& folder, std::size_t chain,
+ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifest& manifest,
                        const std::vector<std::size_t>& columns, const ChainFacts& facts);
 
 /// Why to stop before all draws are taken.
@@ -123,6 +123,7 @@ class ChainJob {
   void resume(const std::string& checkpoint);
   void begin_sampling();
   void step();
+  std::vector<double> rough_scale();
   void store_draw(const ChainRecord& record, std::size_t draw);
   void report_progress(const Transition* transition);
   void checkpoint();
@@ -135,6 +136,7 @@ class ChainJob {
   Place place_;
   std::vector<std::string> problems_;
   std::unique_ptr<Chain> chain_;
+  std::optional<QuantityReader> reader_;
   ChainRecord record_;
   ChainRecord warmup_;
   mutable std::mutex mutex_;  ///< guards record_

@@ -30,7 +30,7 @@ class Inspection {
   Inspection(const RunFolder& folder, const Manifest& manifest)
       : folder_(folder),
         manifest_(manifest),
-        columns_(recorded_columns(manifest.names, manifest.settings)) {}
+        columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)) {}
 
   std::vector<Finding> inspect() {
     say(Kind::good, fmt::format("{}: model {}, seed {}, rehmc {}", folder_.manifest().string(),
@@ -88,7 +88,7 @@ class Inspection {
       }
       if (facts.sampling) {
         attempt([&] {
-          read_metric_file(folder_.metric(chain), manifest_.names.size());
+          read_metric_file(folder_.metric(chain), manifest_.coordinates.size());
           say(Kind::good, fmt::format("{}: can be read", folder_.metric(chain).string()));
         });
       }
@@ -97,7 +97,7 @@ class Inspection {
 
   void inspect_states(std::size_t chain, const ChainFacts& facts) {
     attempt([&] {
-      const ChainResult result = load_chain(folder_, chain, columns_, facts);
+      const ChainResult result = load_chain(folder_, chain, manifest_, columns_, facts);
       for (std::size_t i = 0; i < result.record.size(); ++i) {
         const auto draw = result.record.draw(i);
         if (!std::all_of(draw.begin(), draw.end(), [](double x) { return std::isfinite(x); })) {

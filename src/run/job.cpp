@@ -16,11 +16,26 @@
 
 namespace rehmc {
 
+namespace {
+
+/// What is known of a run before its chains are.
+SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_t>& columns) {
+  SampleResult result;
+  result.quantities = recorded_quantities(manifest.quantities, columns);
+  result.names = names_of(result.quantities);
+  result.coordinates = manifest.coordinates;
+  result.seed = manifest.seed;
+  result.kernel = manifest.settings.sample.kernel;
+  return result;
+}
+
+}  // namespace
+
 Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
     : density_(density),
       manifest_(manifest),
       folder_(folder),
-      columns_(recorded_columns(manifest.names, manifest.settings)) {
+      columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)) {
   const auto chains = static_cast<std::size_t>(manifest_.settings.sample.chains);
   progress_.warmup = static_cast<std::uint64_t>(manifest_.settings.sample.warmup.iterations);
   progress_.draws = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
@@ -84,10 +99,7 @@ bool Job::complete() const {
 }
 
 SampleResult Job::result() const {
-  SampleResult result;
-  result.names = recorded_names(manifest_.names, columns_);
-  result.seed = manifest_.seed;
-  result.kernel = manifest_.settings.sample.kernel;
+  SampleResult result = empty_result(manifest_, columns_);
   for (const auto& chain : chains_) result.chains.push_back(chain->result());
   return result;
 }
@@ -131,11 +143,9 @@ std::optional<Convergence> Job::converges(std::size_t scalar) const {
 }
 
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
-  const std::vector<std::size_t> columns = recorded_columns(manifest.names, manifest.settings);
-  SampleResult result;
-  result.names = recorded_names(manifest.names, columns);
-  result.seed = manifest.seed;
-  result.kernel = manifest.settings.sample.kernel;
+  const std::vector<std::size_t> columns =
+      recorded_columns(names_of(manifest.quantities), manifest.settings);
+  SampleResult result = empty_result(manifest, columns);
   for (int c = 0; c < manifest.settings.sample.chains; ++c) {
     const auto chain = static_cast<std::size_t>(c);
     const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
@@ -148,7 +158,7 @@ SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
     ArchiveReader reader(stored.content);
     auto checkpoint = reader.get<StoredChain>();
     ChainResult& loaded =
-        result.chains.emplace_back(load_chain(folder, chain, columns, checkpoint.facts));
+        result.chains.emplace_back(load_chain(folder, chain, manifest, columns, checkpoint.facts));
     if (checkpoint.running) {
       loaded.running = std::make_shared<RunningRecord>(std::move(*checkpoint.running));
     }

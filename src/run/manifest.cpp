@@ -47,6 +47,21 @@ void clear_run(const RunFolder& folder) {
 
 std::string version() { return REHMC_VERSION; }
 
+namespace {
+
+Json quantities_json(const Manifest& manifest) {
+  Json all = Json::array();
+  for (const Quantity& quantity : manifest.quantities) {
+    Json& json = all.emplace_back();
+    json["name"] = quantity.name;
+    if (quantity.coordinate) json["coordinate"] = *quantity.coordinate;
+    if (quantity.generated) json["generated"] = true;
+  }
+  return all;
+}
+
+}  // namespace
+
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now));
@@ -61,7 +76,8 @@ void write_manifest(const RunFolder& folder, const Manifest& manifest) {
   json["model"] = {{"name", manifest.model.name}, {"hash", manifest.model.hash}};
   json["seed"] = manifest.seed;
   json["settings"] = Json::parse(settings_json(manifest.settings));
-  json["parameters"] = manifest.names;
+  json["parameters"] = quantities_json(manifest);
+  json["coordinates"] = manifest.coordinates;
   write_whole(folder.manifest(), json.dump(2) + "\n");
 }
 
@@ -88,7 +104,15 @@ Manifest read_manifest(const RunFolder& folder) {
     json.at("model").at("name").get_to(manifest.model.name);
     json.at("model").at("hash").get_to(manifest.model.hash);
     json.at("seed").get_to(manifest.seed);
-    json.at("parameters").get_to(manifest.names);
+    for (const Json& quantity : json.at("parameters")) {
+      Quantity& read = manifest.quantities.emplace_back();
+      quantity.at("name").get_to(read.name);
+      if (quantity.contains("coordinate")) {
+        read.coordinate = quantity["coordinate"].get<std::size_t>();
+      }
+      read.generated = quantity.value("generated", false);
+    }
+    json.at("coordinates").get_to(manifest.coordinates);
     manifest.settings = settings_from_json(json.at("settings").dump());
     manifest.settings.sample.seed = manifest.seed;
     manifest.settings.check();

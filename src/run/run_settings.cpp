@@ -103,6 +103,8 @@ std::string settings_json(const RunSettings& settings) {
   json["metric_from"] = name_of(metric_sources, copy.sample.warmup.metric_from);
   json["save_warmup"] = copy.save_warmup;
   json["store_draws"] = copy.store_draws;
+  json["sharpen"] = copy.sample.sharpen;
+  json["store_gradients"] = copy.store_gradients;
   json["save"] = copy.save;
   json["drop"] = copy.drop;
   json["until"] = copy.until;
@@ -129,6 +131,8 @@ RunSettings settings_from_json(std::string_view json_text) {
         parse_metric_source(json.at("metric_from").get<std::string>());
     json.at("save_warmup").get_to(settings.save_warmup);
     json.at("store_draws").get_to(settings.store_draws);
+    json.at("sharpen").get_to(settings.sample.sharpen);
+    json.at("store_gradients").get_to(settings.store_gradients);
     json.at("save").get_to(settings.save);
     json.at("drop").get_to(settings.drop);
     json.at("until").get_to(settings.until);
@@ -162,10 +166,10 @@ std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
   return columns;
 }
 
-std::vector<std::string> recorded_names(const std::vector<std::string>& names,
-                                        const std::vector<std::size_t>& columns) {
-  std::vector<std::string> recorded;
-  for (const std::size_t column : columns) recorded.push_back(names[column]);
+std::vector<Quantity> recorded_quantities(const std::vector<Quantity>& all,
+                                          const std::vector<std::size_t>& columns) {
+  std::vector<Quantity> recorded;
+  for (const std::size_t column : columns) recorded.push_back(all[column]);
   return recorded;
 }
 

@@ -25,8 +25,14 @@ ChainResult run_chain(const Density& density, const SampleSettings& settings,
   Chain chain(density, settings, address);
   while (!chain.warm()) chain.step();
   chain.begin_sampling();
-  ChainRecord record(chain.centre(), static_cast<std::size_t>(settings.draws));
-  for (int i = 0; i < settings.draws; ++i) record.add(chain.step());
+  QuantityReader reader(density, {});
+  reader.set_centre(chain.centre());
+  ChainRecord record(reader, static_cast<std::size_t>(settings.draws),
+                     settings.sharpen ? KeptGradients::yes : KeptGradients::no);
+  for (int i = 0; i < settings.draws; ++i) {
+    const Transition& transition = chain.step();
+    record.add(reader.read(transition, chain.address()), reader);
+  }
   return chain_result(chain, std::move(record));
 }
 
@@ -60,7 +66,9 @@ void SampleSettings::check() const {
 SampleResult sample(const Density& density, const SampleSettings& settings) {
   settings.check();
   SampleResult result;
-  result.names = density.names();
+  result.quantities = density.quantities();
+  result.names = names_of(result.quantities);
+  result.coordinates = density.names();
   result.kernel = settings.kernel;
   result.seed = settings.seed ? *settings.seed : fresh_seed();
 

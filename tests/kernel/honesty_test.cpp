@@ -88,9 +88,11 @@ std::vector<ChainRecord> run_chains(const Case& what, Kernel& kernel, std::size_
     Stream start(address, Purpose::test);
     what.sample(start, x);
     kernel.set_position(x);
-    ChainRecord& record = records.emplace_back(centre, what.draws);
+    QuantityReader reader(what.density, {});
+    reader.set_centre(centre);
+    ChainRecord& record = records.emplace_back(reader, what.draws);
     for (; address.iteration < what.draws; ++address.iteration) {
-      record.add(kernel.transition(what.tuning, address));
+      record.add(reader.read(kernel.transition(what.tuning, address), address), reader);
     }
   }
   kernel.use_features(nullptr);

@@ -31,7 +31,9 @@ TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
                                              testing::kernel_settings(kind, recycling));
       const MomentFeatures moments(Numbers{0.1, 0.2, 0.3});
       kernel->use_features(&moments);
-      ChainRecord record(std::vector<double>{0.1, 0.2, 0.3}, 10);  // fewer than come
+      QuantityReader reader(testing::Walled(dimension, 1.2, Fault::exception), {});
+      reader.set_centre(Numbers{0.1, 0.2, 0.3});
+      ChainRecord record(reader, 10, KeptGradients::yes);  // fewer than come
       EXPECT_EQ(record.dimension(), dimension);
       EXPECT_EQ(record.size(), 0U);
       EXPECT_EQ(record.kept_begin(0), 0U);
@@ -40,7 +42,7 @@ TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
       for (std::size_t i = 0; i < 80; ++i) {
         const Transition& transition =
             kernel->transition(testing::diagonal_tuning(dimension, 0.3), address(i));
-        record.add(transition);
+        record.add(reader.read(transition, address(i)), reader);
         ASSERT_EQ(record.size(), i + 1);
         ASSERT_EQ(copy(record.draw(i)), copy(transition.state.position));
         ASSERT_EQ(record.log_density[i], transition.state.log_density);
@@ -66,6 +68,10 @@ TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
           const std::size_t at = record.kept_begin(i) + k;
           ASSERT_EQ(part(record.kept, at * dimension, dimension), copy(state.state.position));
           ASSERT_EQ(record.kept_weight[at], state.weight);
+          for (std::size_t j = 0; j < dimension; ++j) {
+            ASSERT_EQ(record.kept_gradient[at * dimension + j],
+                      static_cast<float>(state.state.gradient[j]));
+          }
         }
         if (transition.ending != Ending::diverged) continue;
         ASSERT_EQ(record.divergences.size(), ++diverged);

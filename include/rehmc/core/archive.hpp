@@ -33,6 +33,7 @@ class ArchiveWriter {
   }
   /// Numbers whose count the reader knows.
   void numbers(std::span<const double> values) { raw(values.data(), values.size_bytes()); }
+  void numbers(std::span<const float> values) { raw(values.data(), values.size_bytes()); }
   const std::string& bytes() const { return bytes_; }
   /// Makes room for so many bytes at once, where growing bit by bit would hold them twice.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
@@ -95,11 +96,12 @@ class ArchiveReader {
     return value;
   }
   /// Appends so many numbers.
-  void numbers(std::size_t count, std::vector<double>& to) {
-    if (count > bytes_.size() / sizeof(double)) end_too_early();
+  template <class Number>
+  void numbers(std::size_t count, std::vector<Number>& to) {
+    if (count > bytes_.size() / sizeof(Number)) end_too_early();
     const std::size_t before = to.size();
     to.resize(before + count);
-    raw(to.data() + before, count * sizeof(double));
+    raw(to.data() + before, count * sizeof(Number));
   }
   /// Bytes that are left.
   std::size_t left() const { return bytes_.size(); }

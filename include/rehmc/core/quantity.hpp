@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rehmc {
 
@@ -15,5 +16,12 @@ struct Quantity {
   /// Whether it is drawn anew, with random numbers, rather than determined by the state.
   bool generated = false;
 };
+
+inline std::vector<std::string> names_of(const std::vector<Quantity>& quantities) {
+  std::vector<std::string> names;
+  names.reserve(quantities.size());
+  for (const Quantity& quantity : quantities) names.push_back(quantity.name);
+  return names;
+}
 
 }  // namespace rehmc

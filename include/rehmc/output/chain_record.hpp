@@ -8,6 +8,7 @@
 
 #include "rehmc/core/archive.hpp"
 #include "rehmc/kernel/kernel.hpp"
+#include "rehmc/output/quantity_reader.hpp"
 
 namespace rehmc {
 
@@ -25,22 +26,24 @@ struct StoredDivergence {
   }
 };
 
+/// Whether the kept states are to be sharpened: then their gradients are recorded.
+enum class KeptGradients { no, yes };
+
 /// One chain's draws with their statistics and what was recycled. Matrices are stored draw by draw,
-/// with one column for every coordinate that is recorded.
+/// with one column for every quantity that is recorded.
 struct ChainRecord {
   ChainRecord() = default;
-  /// `centre`: the point that moments over all states are taken about. `recorded`: the coordinates
-  /// to record, in rising order; none for all.
-  ChainRecord(std::span<const double> centre_of_moments, std::size_t expected_draws,
-              std::vector<std::size_t> recorded = {});
+  /// The columns are those of the reader, whose centre must have been set.
+  ChainRecord(const QuantityReader& reader, std::size_t expected_draws,
+              KeptGradients gradients = KeptGradients::no);
 
-  /// Copies the draw and the statistics of a transition: what there is in warmup.
-  void add_draw(const Transition& transition);
-  /// Copies all of a transition whose features were MomentFeatures about the centre.
-  void add(const Transition& transition);
+  /// Copies a draw and the statistics of its transition: what there is in warmup.
+  void add_draw(const Transition& transition, std::span<const double> values);
+  /// Copies all of a draw. The reader may be asked for more.
+  void add(const ReadDraw& draw, QuantityReader& reader);
 
-  /// Stores draw i, with all that belongs to it.
-  void archive_draw(ArchiveWriter& archive, std::size_t i) const;
+  /// Stores draw i, with all that belongs to it; the gradients only if asked to.
+  void archive_draw(ArchiveWriter& archive, std::size_t i, KeptGradients gradients) const;
   /// Appends a stored draw; its dimension must be that of the record.
   void add_archived(ArchiveReader& archive);
   /// Forgets all draws from this one on.
@@ -54,7 +57,7 @@ struct ChainRecord {
   /// Where the kept states of draw i begin; kept_begin(size()) is where all end.
   std::size_t kept_begin(std::size_t i) const { return i == 0 ? 0 : kept_end[i - 1]; }
 
-  std::vector<std::size_t> columns;  ///< the coordinate that each column holds
+  std::vector<std::size_t> columns;  ///< the quantity that each column holds
   std::vector<double> centre;
   std::vector<double> draws;  ///< positions of the chain
   std::vector<double> log_density;
@@ -68,14 +71,27 @@ struct ChainRecord {
   std::vector<std::uint32_t> leapfrogs;
   std::vector<Ending> ending;
 
-  std::vector<double> mean_offset;  ///< per draw, over all states: mean of x - centre
-  std::vector<double> mean_square;  ///< per draw, over all states: mean of (x - centre)^2
+  std::vector<double> mean_offset;  ///< per draw, as ReadDraw has it: mean of x - centre
+  std::vector<double> mean_square;  ///< likewise: mean of (x - centre)^2
 
-  std::vector<double> kept;         ///< positions of the states that recycling kept
+  std::vector<double> kept;         ///< quantities of the states that recycling kept
   std::vector<double> kept_weight;  ///< sums to 1 over the states of a draw
   std::vector<std::size_t> kept_end;
 
+  /// All coordinates of the kept states and of their gradients, if those are recorded. Positions
+  /// only where `kept` does not hold them already.
+  KeptGradients gradients = KeptGradients::no;
+  std::size_t coordinates = 0;
+  std::vector<double> kept_position;
+  std::vector<float> kept_gradient;
+  std::span<const double> kept_positions() const {
+    return kept_position.empty() ? kept : kept_position;
+  }
+
   std::vector<StoredDivergence> divergences;
+
+ private:
+  void forget_gradients();
 };
 
 }  // namespace rehmc

@@ -8,6 +8,7 @@
 
 #include "rehmc/estimate/running.hpp"
 #include "rehmc/kernel/kernel.hpp"
+#include "rehmc/output/quantity_reader.hpp"
 
 namespace rehmc {
 
@@ -36,34 +37,22 @@ struct RunningCounts {
 class RunningRecord {
  public:
   RunningRecord() = default;
-  /// `centre`: the point that moments over all states are taken about, of all coordinates; `scale`:
-  /// a rough standard deviation of each. `columns`: the coordinates to record, in rising order.
-  RunningRecord(std::span<const double> centre, std::span<const double> scale,
-                std::vector<std::size_t> columns, bool recycling);
+  /// `centre`: what moments are taken about; `scale`: a rough standard deviation of each quantity.
+  RunningRecord(std::span<const double> centre, std::span<const double> scale, bool recycling);
 
-  /// A transition whose features were MomentFeatures about the centre.
-  void add(const Transition& transition);
+  void add(const ReadDraw& draw);
 
   const RunningSummary& summary() const { return summary_; }
   const RunningCounts& counts() const { return counts_; }
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(columns_, summary_, counts_);
+    archive(summary_, counts_);
   }
 
  private:
-  /// The recorded coordinates of a vector; the vector itself if those are all.
-  std::span<const double> recorded(std::span<const double> all, std::vector<double>& scratch) const;
-
-  std::vector<std::size_t> columns_;
   RunningSummary summary_;
   RunningCounts counts_;
-  std::vector<double> position_;
-  std::vector<double> offset_;
-  std::vector<double> square_;
-  std::vector<std::vector<double>> kept_;
-  std::vector<WeightedState> kept_view_;
 };
 
 }  // namespace rehmc

@@ -36,7 +36,9 @@ inline std::uint64_t draws_of(const ChainResult& chain) {
 }
 
 struct SampleResult {
-  std::vector<std::string> names;  ///< of the columns of the records
+  std::vector<std::string> names;          ///< of the columns of the records
+  std::vector<Quantity> quantities{};      ///< likewise; empty if nothing more than names is known
+  std::vector<std::string> coordinates{};  ///< names of the coordinates of states
   std::uint64_t seed = 0;
   KernelSettings kernel;
   std::vector<ChainResult> chains;

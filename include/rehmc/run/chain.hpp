@@ -28,6 +28,8 @@ class Chain {
   Chain& operator=(const Chain&) = delete;
   void archive(ArchiveWriter& archive) const;
 
+  /// Seed, chain and the iteration that step() took last.
+  const Address& address() const { return address_; }
   /// Iterations done, those of warmup included.
   std::uint64_t iteration() const { return iteration_; }
   /// Whether the tuning may still change.

@@ -20,8 +20,9 @@ struct Manifest {
   std::string version;  ///< of rehmc
   std::string created;  ///< UTC, as in 2026-01-31 12:00:00 UTC
   ModelIdentity model;
-  std::vector<std::string> names;  ///< of all coordinates
-  std::uint64_t seed = 0;          ///< the one that was used, given or not
+  std::vector<Quantity> quantities;      ///< what users read of a state
+  std::vector<std::string> coordinates;  ///< names of the coordinates of states
+  std::uint64_t seed = 0;                ///< the one that was used, given or not
   RunSettings settings;
 };
 

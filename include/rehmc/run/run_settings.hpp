@@ -17,6 +17,7 @@ struct RunSettings {
   double checkpoint_seconds = 5;
   bool save_warmup = false;
   bool store_draws = true;        ///< false: running summaries only, in bounded memory
+  bool store_gradients = true;    ///< of kept states, so that a stored run can be sharpened later
   std::vector<std::string> save;  ///< patterns of names to record; none for all
   std::vector<std::string> drop;  ///< patterns of names not to record
   std::string until;              ///< when to stop before all draws are taken; see run/until.hpp
@@ -61,14 +62,14 @@ std::string settings_json(const RunSettings& settings);
 /// The settings of such an object. DataError names what is missing or wrong.
 RunSettings settings_from_json(std::string_view json_text);
 
-/// The coordinates that the patterns leave, in order. A pattern is a name or a part of one with `*`
+/// The quantities that the patterns leave, in order. A pattern is a name or a part of one with `*`
 /// and `?`, as in a shell; the name of a vector stands for all its elements. ConfigError for a
 /// pattern that fits no name, and if nothing is left.
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
                                           const RunSettings& settings);
 
-/// Their names.
-std::vector<std::string> recorded_names(const std::vector<std::string>& names,
-                                        const std::vector<std::size_t>& columns);
+/// Those quantities.
+std::vector<Quantity> recorded_quantities(const std::vector<Quantity>& all,
+                                          const std::vector<std::size_t>& columns);
 
 }  // namespace rehmc

@@ -19,6 +19,7 @@ struct SampleSettings {
   int chains = 4;
   int draws = 1000;
   int threads = 0;                    ///< 0: one per core
+  bool sharpen = true;                ///< keep the gradients of kept states, for summaries
   std::optional<std::uint64_t> seed;  ///< none: a fresh one, to be found in the result
   KernelSettings kernel;
   WarmupSettings warmup;

@@ -7,6 +7,7 @@
 
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/estimate/recycled.hpp"
+#include "rehmc/estimate/sharpen.hpp"
 #include "rehmc/run/sample.hpp"
 
 namespace rehmc {
@@ -18,6 +19,9 @@ struct ParameterSummary {
   /// Means and sds from all states of all trajectories, quantiles from the kept ones; absent if the
   /// run did not recycle.
   std::optional<Estimate> recycled;
+  /// By the gradients of the kept states as control variates; or why not.
+  std::optional<SharpenedEstimate> sharpened{};
+  std::string not_sharpened{};
   /// By how much a quantile may be off because it was taken from bins; empty if from draws.
   std::vector<double> plain_bounds{};
   std::vector<double> recycled_bounds{};

@@ -1,0 +1,75 @@
+// Reads the recorded quantities off the states of a transition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rehmc/core/random.hpp"
+#include "rehmc/kernel/kernel.hpp"
+#include "rehmc/model/log_density.hpp"
+
+namespace rehmc {
+
+/// A transition as users read it. Views are valid until the reader's next draw.
+struct ReadDraw {
+  const Transition* transition = nullptr;
+  std::span<const double> values;  ///< recorded quantities of the next state
+  /// Means of x - centre and (x - centre)^2 for every recorded quantity x: over all states of the
+  /// trajectory for coordinates, over the kept ones for what the model computes of them.
+  std::span<const double> first;
+  std::span<const double> second;
+  std::span<const WeightedState> kept;  ///< their positions hold the recorded quantities
+};
+
+/// What the quantities of a density are, and which are recorded.
+class QuantityReader {
+ public:
+  /// `columns`: the quantities to record, in rising order; none for all. With `generated_of_kept`,
+  /// kept states get generated quantities as well, else NaN.
+  QuantityReader(const Density& density, std::vector<std::size_t> columns,
+                 bool generated_of_kept = false);
+
+  const std::vector<std::size_t>& columns() const { return columns_; }
+  /// Whether what is recorded is the states' positions as they are.
+  bool reads_positions() const { return !model_ && columns_.size() == dimension_; }
+  std::size_t dimension() const { return dimension_; }
+
+  /// Moments are taken about the quantities of this position from now on.
+  void set_centre(std::span<const double> position);
+  std::span<const double> centre() const { return centre_; }
+
+  /// A transition whose features were MomentFeatures about the position of the centre.
+  const ReadDraw& read(const Transition& transition, const Address& address);
+  /// A single state; generated quantities are NaN without a stream.
+  std::span<const double> read(std::span<const double> position, Stream* stream);
+
+  /// How often the model failed to compute its quantities, which were then NaN.
+  std::uint64_t failures() const { return failures_; }
+
+ private:
+  void copy_recorded(std::span<const double> all, std::vector<double>& to) const;
+  void read_into(std::span<const double> position, Stream* stream, std::vector<double>& to);
+  void read_kept(const Transition& transition, Stream* stream);
+  void average_kept();
+
+  std::optional<Density> model_;  ///< if it computes quantities; else they are coordinates
+  std::size_t dimension_;         ///< of positions
+  std::size_t quantities_;
+  std::vector<std::size_t> columns_;
+  bool generated_of_kept_;
+  std::vector<double> centre_;
+  std::uint64_t failures_ = 0;
+
+  std::vector<double> all_;
+  std::vector<double> values_;
+  std::vector<double> first_;
+  std::vector<double> second_;
+  std::vector<std::vector<double>> kept_;
+  std::vector<WeightedState> kept_view_;
+  ReadDraw draw_;
+};
+
+}  // namespace rehmc

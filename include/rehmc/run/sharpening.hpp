@@ -1,0 +1,33 @@
+// Sharpens the summary of a run by the gradients of its kept states, where that can be trusted.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rehmc/estimate/sharpen.hpp"
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/run/summary.hpp"
+
+namespace rehmc {
+
+/// How the gradients of a run fared.
+struct Sharpening {
+  /// None if the kept states have no gradients.
+  std::optional<SteinCheck> check;
+  std::string worst_name;  ///< the coordinate that the check found worst
+  /// Why nothing was sharpened; empty if something was.
+  std::string refused;
+};
+
+/// Health that a parameter's chains must have, lest sharpening make a wrong answer look precise.
+inline constexpr double most_rhat_to_sharpen = 1.01;
+inline constexpr double least_ess_to_sharpen = 400;
+
+/// Fills in `sharpened` and `not_sharpened` of every parameter of a summary of the same run. With
+/// `check_only`, only the Stein check is made.
+Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
+                       bool check_only = false);
+
+}  // namespace rehmc

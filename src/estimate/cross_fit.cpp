@@ -1,0 +1,113 @@
+// Normal equations of the draws outside a fold, and what they leave unexplained inside it.
+#include "cross_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rehmc {
+
+namespace {
+
+/// Relative to the variance of a feature: enough for features that depend on each other, too little
+/// to be seen in any estimate.
+constexpr double ridge = 1e-9;
+
+Eigen::VectorXd inverse_sds(const Eigen::MatrixXd& covariance) {
+  return covariance.diagonal().unaryExpr(
+      [](double variance) { return variance > 0 ? 1 / std::sqrt(variance) : 0.0; });
+}
+
+double training_draws(const Eigen::MatrixXd& columns, const Fold& fold) {
+  return static_cast<double>(columns.rows() - (fold.end - fold.begin));
+}
+
+}  // namespace
+
+Eigen::RowVectorXd TrainingMoments::mean(const Eigen::MatrixXd& columns, const Fold& fold) {
+  const Eigen::Index after = columns.rows() - fold.end;
+  return (columns.topRows(fold.begin).colwise().sum() + columns.bottomRows(after).colwise().sum()) /
+         training_draws(columns, fold);
+}
+
+Eigen::MatrixXd TrainingMoments::covariance(const Eigen::MatrixXd& a,
+                                            const Eigen::RowVectorXd& a_mean,
+                                            const Eigen::MatrixXd& b,
+                                            const Eigen::RowVectorXd& b_mean, const Fold& fold) {
+  const Eigen::Index after = a.rows() - fold.end;
+  Eigen::MatrixXd products = a.topRows(fold.begin).transpose() * b.topRows(fold.begin);
+  products.noalias() += a.bottomRows(after).transpose() * b.bottomRows(after);
+  return products / training_draws(a, fold) - a_mean.transpose() * b_mean;
+}
+
+SharedColumns::SharedColumns(Eigen::MatrixXd columns, const Fold& fold)
+    : columns_(std::move(columns)), mean_(TrainingMoments::mean(columns_, fold)) {
+  Eigen::MatrixXd covariance = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
+  inverse_sd_ = inverse_sds(covariance);
+  covariance = inverse_sd_.asDiagonal() * covariance * inverse_sd_.asDiagonal();
+  covariance.diagonal().array() += ridge;
+  factor_.compute(covariance);
+}
+
+Eigen::MatrixXd SharedColumns::solve(const Eigen::MatrixXd& covariance) const {
+  return inverse_sd_.asDiagonal() * factor_.solve(inverse_sd_.asDiagonal() * covariance);
+}
+
+CrossFit::CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold,
+                   const SharedColumns& shared, bool use_shared)
+    : fold_(fold), shared_(shared), columns_(std::move(columns)), targets_(targets) {
+  const Eigen::RowVectorXd mean = TrainingMoments::mean(columns_, fold);
+  covariance_ = TrainingMoments::covariance(columns_, mean, columns_, mean, fold);
+  if (!use_shared) return;
+  const Eigen::MatrixXd with_shared =
+      TrainingMoments::covariance(shared.columns(), shared.mean(), columns_, mean, fold);
+  explained_ = shared.solve(with_shared);
+  covariance_left_ = covariance_ - with_shared.transpose() * explained_;
+}
+
+CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, bool with_shared) const {
+  const Eigen::MatrixXd& all = with_shared ? covariance_left_ : covariance_;
+  const auto count = static_cast<Eigen::Index>(features.size());
+  Fit result;
+  result.own.resize(count, targets_);
+  if (count > 0) {
+    const Eigen::VectorXd inverse_sd = inverse_sds(covariance_);
+    Eigen::MatrixXd squares(count, count);
+    for (Eigen::Index a = 0; a < count; ++a) {
+      const Eigen::Index column = features[static_cast<std::size_t>(a)];
+      for (Eigen::Index b = 0; b < count; ++b) {
+        const Eigen::Index other = features[static_cast<std::size_t>(b)];
+        squares(a, b) = inverse_sd[column] * all(column, other) * inverse_sd[other];
+      }
+      result.own.row(a) = inverse_sd[column] * all.row(column).tail(targets_);
+    }
+    squares.diagonal().array() += ridge;
+    result.own = Eigen::LDLT<Eigen::MatrixXd>(squares).solve(result.own).eval();
+    for (Eigen::Index a = 0; a < count; ++a) {
+      result.own.row(a) *= inverse_sd[features[static_cast<std::size_t>(a)]];
+    }
+  }
+  if (with_shared) {
+    result.shared = explained_.rightCols(targets_);
+    for (Eigen::Index a = 0; a < count; ++a) {
+      result.shared.noalias() -=
+          explained_.col(features[static_cast<std::size_t>(a)]) * result.own.row(a);
+    }
+  }
+  result.features = std::move(features);
+  return result;
+}
+
+Eigen::MatrixXd CrossFit::residuals(const Fit& fit, Eigen::Index first, Eigen::Index count) const {
+  const auto draws = columns_.middleRows(first, count);
+  Eigen::MatrixXd left = draws.rightCols(targets_);
+  for (std::size_t a = 0; a < fit.features.size(); ++a) {
+    left.noalias() -= draws.col(fit.features[a]) * fit.own.row(static_cast<Eigen::Index>(a));
+  }
+  if (fit.shared.size() > 0) {
+    left.noalias() -= shared_.columns().middleRows(first, count) * fit.shared;
+  }
+  return left;
+}
+
+}  // namespace rehmc

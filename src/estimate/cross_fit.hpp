@@ -1,0 +1,75 @@
+// Private to estimate/: regression whose coefficients come from other draws than they are used on.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <vector>
+
+namespace rehmc {
+
+/// Draws [begin, end) that coefficients are used on; they are fitted on all others.
+struct Fold {
+  Eigen::Index begin;
+  Eigen::Index end;
+};
+
+/// Columns that many regressions of one fold share, factored once.
+class SharedColumns {
+ public:
+  SharedColumns() = default;
+  SharedColumns(Eigen::MatrixXd columns, const Fold& fold);
+
+  Eigen::Index size() const { return columns_.cols(); }
+  const Eigen::MatrixXd& columns() const { return columns_; }
+  const Eigen::RowVectorXd& mean() const { return mean_; }
+  Eigen::MatrixXd solve(const Eigen::MatrixXd& covariance) const;
+
+ private:
+  Eigen::MatrixXd columns_;
+  Eigen::RowVectorXd mean_;
+  Eigen::VectorXd inverse_sd_;
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+};
+
+/// Least squares of target columns on feature columns of one fold, with and without the shared
+/// ones.
+class CrossFit {
+ public:
+  /// All columns for all draws; the last `targets` ones are what is to be explained.
+  CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold,
+           const SharedColumns& shared, bool use_shared);
+
+  /// Coefficients by these feature columns, maybe together with the shared ones.
+  struct Fit {
+    std::vector<Eigen::Index> features;
+    Eigen::MatrixXd own;     ///< one row per feature, one column per target
+    Eigen::MatrixXd shared;  ///< likewise for the shared columns; empty without them
+  };
+  Fit fit(std::vector<Eigen::Index> features, bool with_shared) const;
+
+  /// What a fit leaves of the targets in these draws.
+  Eigen::MatrixXd residuals(const Fit& fit, Eigen::Index first, Eigen::Index count) const;
+  /// In the draws of the fold: those that the fit has not seen.
+  Eigen::MatrixXd residuals(const Fit& fit) const {
+    return residuals(fit, fold_.begin, fold_.end - fold_.begin);
+  }
+
+ private:
+  const Fold fold_;
+  const SharedColumns& shared_;
+  Eigen::MatrixXd columns_;
+  Eigen::Index targets_;
+  Eigen::MatrixXd covariance_;       ///< of all columns
+  Eigen::MatrixXd explained_;        ///< coefficients of all columns on the shared ones
+  Eigen::MatrixXd covariance_left_;  ///< of all columns, less what the shared ones explain
+};
+
+/// Cross-products and means of the draws outside a fold.
+struct TrainingMoments {
+  static Eigen::RowVectorXd mean(const Eigen::MatrixXd& columns, const Fold& fold);
+  static Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::RowVectorXd& a_mean,
+                                    const Eigen::MatrixXd& b, const Eigen::RowVectorXd& b_mean,
+                                    const Fold& fold);
+};
+
+}  // namespace rehmc

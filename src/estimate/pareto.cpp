@@ -1,0 +1,69 @@
+// Fits a generalised Pareto law to a tail (Zhang & Stephens 2009, Technometrics 51).
+#include "pareto.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace rehmc {
+
+namespace {
+
+/// Mean of log(1 + rate * x): the shape that goes best with this rate.
+double profile_shape(std::span<const double> excesses, double rate) {
+  double sum = 0;
+  for (const double x : excesses) sum += std::log1p(rate * x);
+  return sum / static_cast<double>(excesses.size());
+}
+
+/// The estimate of Zhang & Stephens: the posterior mean of the rate on a grid, from the profile
+/// likelihood and a prior that the upper quartile sets. Excesses in rising order.
+double fitted_shape(std::span<const double> excesses) {
+  const auto n = static_cast<double>(excesses.size());
+  const double largest = excesses.back();
+  const double quartile = excesses[static_cast<std::size_t>(n / 4 + 0.5) - 1];
+  const auto points = static_cast<std::size_t>(20 + std::floor(std::sqrt(n)));
+  std::vector<double> rates(points);
+  std::vector<double> log_likelihoods(points);
+  double most = -std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; j < points; ++j) {
+    const double step = std::sqrt(static_cast<double>(points) / (static_cast<double>(j) + 0.5));
+    rates[j] = -(1 / largest + (1 - step) / (3 * quartile));
+    const double shape = profile_shape(excesses, rates[j]);
+    log_likelihoods[j] = n * (std::log(rates[j] / shape) - shape - 1);
+    if (std::isfinite(log_likelihoods[j])) most = std::max(most, log_likelihoods[j]);
+  }
+  double total = 0;
+  double rate = 0;
+  for (std::size_t j = 0; j < points; ++j) {
+    if (!std::isfinite(log_likelihoods[j])) continue;
+    const double weight = std::exp(log_likelihoods[j] - most);
+    total += weight;
+    rate += weight * rates[j];
+  }
+  return profile_shape(excesses, rate / total);
+}
+
+}  // namespace
+
+double tail_shape(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  // Vehtari et al. (2024), "Pareto smoothed importance sampling": how much of a sample is tail.
+  const auto tail = static_cast<std::size_t>(std::min(0.2 * n, 3 * std::sqrt(n)));
+  if (tail < 5) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> largest(values.begin(), values.end());
+  const auto cut = largest.begin() + static_cast<std::ptrdiff_t>(tail);
+  std::nth_element(largest.begin(), cut, largest.end(), std::greater<>());
+  const double threshold = *cut;
+  largest.resize(tail);
+  std::sort(largest.begin(), largest.end());
+  for (double& value : largest) value -= threshold;
+  const std::size_t quartile = static_cast<std::size_t>(static_cast<double>(tail) / 4 + 0.5) - 1;
+  if (!(largest[quartile] > 0)) return -std::numeric_limits<double>::infinity();
+  return fitted_shape(largest);
+}
+
+}  // namespace rehmc

@@ -1,0 +1,140 @@
+// Evaluates Stein features (docs/sharpening.md) at the states of a run.
+#include "stein_features.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
+
+namespace rehmc {
+
+namespace {
+
+const double root_two_pi = std::sqrt(2 * std::numbers::pi);
+
+void check_chain(const GradientStates& chain, std::size_t c, std::size_t dimension,
+                 std::size_t draws) {
+  const std::size_t states = chain.weights.size();
+  if (chain.begins.size() != draws + 1 || chain.begins.empty() || chain.begins.back() != states ||
+      !std::is_sorted(chain.begins.begin(), chain.begins.end())) {
+    throw DataError(fmt::format(
+        "chain {}: {} begins for {} states; give one per draw, rising, followed by the number of "
+        "states, for as many draws as the first chain has ({})",
+        c, chain.begins.size(), states, draws));
+  }
+  if (chain.positions.size() != states * dimension ||
+      chain.gradients.size() != states * dimension) {
+    throw DataError(fmt::format(
+        "chain {}: {} states, but {} numbers of positions and {} of gradients; each state needs {}",
+        c, states, chain.positions.size(), chain.gradients.size(), dimension));
+  }
+}
+
+}  // namespace
+
+StateTable::StateTable(std::span<const GradientStates> given) : chains(given.size()) {
+  if (given.empty() || given.front().weights.empty() || given.front().positions.empty()) {
+    throw DataError("states with gradients: there are none");
+  }
+  const std::size_t d = given.front().positions.size() / given.front().weights.size();
+  draws_per_chain = given.front().begins.size() - 1;
+  std::size_t total = 0;
+  for (std::size_t c = 0; c < chains; ++c) {
+    check_chain(given[c], c, d, draws_per_chain);
+    total += given[c].weights.size();
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using RowMajorFloat = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto columns = static_cast<Eigen::Index>(d);
+  positions.resize(static_cast<Eigen::Index>(total), columns);
+  gradients.resize(static_cast<Eigen::Index>(total), columns);
+  weights.resize(static_cast<Eigen::Index>(total));
+  begins.push_back(0);
+  std::size_t first = 0;
+  for (const GradientStates& chain : given) {
+    const auto rows = static_cast<Eigen::Index>(chain.weights.size());
+    const auto at = static_cast<Eigen::Index>(first);
+    positions.middleRows(at, rows) =
+        Eigen::Map<const RowMajor>(chain.positions.data(), rows, columns);
+    gradients.middleRows(at, rows) =
+        Eigen::Map<const RowMajorFloat>(chain.gradients.data(), rows, columns).cast<double>();
+    weights.segment(at, rows) = Eigen::Map<const Eigen::VectorXd>(chain.weights.data(), rows);
+    for (std::size_t n = 1; n < chain.begins.size(); ++n) begins.push_back(first + chain.begins[n]);
+    first += chain.weights.size();
+  }
+}
+
+Eigen::MatrixXd StateTable::draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const {
+  Eigen::MatrixXd means(static_cast<Eigen::Index>(draws()), columns.cols());
+  for (Eigen::Index i = 0; i < columns.cols(); ++i) {
+    const double* column = columns.col(i).data();
+    means.col(i) = draw_means([&](Eigen::Index s) { return column[s]; });
+  }
+  return means;
+}
+
+double mills_ratio(double t) noexcept {
+  constexpr double far = 5;
+  if (t < far) {
+    return 0.5 * std::erfc(t / std::numbers::sqrt2) * root_two_pi * std::exp(t * t / 2);
+  }
+  // Laplace's continued fraction 1/(t + 1/(t + 2/(t + 3/(t + ...)))), which converges fast here.
+  double tail = t;
+  for (int k = 40; k >= 1; --k) tail = t + k / tail;
+  return 1 / tail;
+}
+
+ThresholdField::ThresholdField(double threshold)
+    : lower_(normal_cdf(threshold)), upper_(normal_cdf(-threshold)) {}
+
+CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& frame,
+                                   Eigen::Index coordinate,
+                                   const Eigen::Ref<const Eigen::VectorXd>& u_of_states)
+    : z((table.positions.col(coordinate).array() - frame.centre[coordinate]) /
+        frame.scale[coordinate]),
+      u(u_of_states),
+      mills_below(z.size()),
+      mills_above(z.size()) {
+  for (Eigen::Index s = 0; s < z.size(); ++s) {
+    const double t = std::abs(z[s]);
+    const double outer = mills_ratio(t);
+    // The two ratios add up to 1 / phi. Infinite beyond all thresholds, where nobody asks for it.
+    const double inner = root_two_pi * std::exp(t * t / 2) - outer;
+    mills_below[s] = z[s] < 0 ? outer : inner;
+    mills_above[s] = z[s] < 0 ? inner : outer;
+  }
+}
+
+Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
+                             Eigen::Index coordinate, const CoordinateStates& states,
+                             std::span<const double> thresholds) {
+  const auto count = static_cast<Eigen::Index>(thresholds.size());
+  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields + count);
+  const auto& z = states.z;
+  const auto& u = states.u;
+  means.col(0) = table.draw_means([&](Eigen::Index s) { return u[s]; });
+  means.col(1) = table.draw_means([&](Eigen::Index s) { return z[s] * u[s] + 1; });
+  means.col(2) = table.draw_means([&](Eigen::Index s) { return z[s] * (z[s] * u[s] + 2); });
+  means.col(3) = table.draw_means([&](Eigen::Index s) { return z[s] * z[s] * (z[s] * u[s] + 3); });
+  for (Eigen::Index t = 0; t < count; ++t) {
+    const double x = thresholds[static_cast<std::size_t>(t)];
+    const double threshold = (x - frame.centre[coordinate]) / frame.scale[coordinate];
+    if (!(std::abs(threshold) < ThresholdField::largest)) {
+      means.col(power_fields + t).setZero();
+      continue;
+    }
+    const ThresholdField field(threshold);
+    const double* position = table.positions.col(coordinate).data();
+    means.col(power_fields + t) = table.draw_means([&](Eigen::Index s) {
+      return field.feature(position[s] <= x, z[s], u[s], states.mills_below[s],
+                           states.mills_above[s]);
+    });
+  }
+  return means;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,93 @@
+// Private to estimate/: the states of a run as matrices, and Stein features of one coordinate.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "rehmc/estimate/sharpen.hpp"
+#include "stein_frame.hpp"
+
+namespace rehmc {
+
+/// The states of all chains, one after the other.
+struct StateTable {
+  std::size_t chains = 0;
+  std::size_t draws_per_chain = 0;
+  Eigen::MatrixXd positions;
+  Eigen::MatrixXd gradients;
+  Eigen::VectorXd weights;
+  std::vector<std::size_t> begins;  ///< of the states of every draw, then their number
+
+  /// Throws DataError if the chains do not fit together.
+  explicit StateTable(std::span<const GradientStates> chains);
+
+  Eigen::Index dimension() const { return positions.cols(); }
+  Eigen::Index states() const { return positions.rows(); }
+  std::size_t draws() const { return begins.size() - 1; }
+  /// Weighted means over the states of every draw of function(state).
+  template <class Function>
+  Eigen::VectorXd draw_means(Function&& function) const {
+    Eigen::VectorXd means(static_cast<Eigen::Index>(draws()));
+    for (std::size_t n = 0; n < draws(); ++n) {
+      double sum = 0;
+      for (std::size_t k = begins[n]; k < begins[n + 1]; ++k) {
+        const auto s = static_cast<Eigen::Index>(k);
+        sum += weights[s] * function(s);
+      }
+      means[static_cast<Eigen::Index>(n)] = sum;
+    }
+    return means;
+  }
+  /// The same for all columns of a matrix with one row per state.
+  Eigen::MatrixXd draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const;
+};
+
+/// phi(z) / (1 - Phi(z)) inverted: Mills' ratio (1 - Phi(t)) / phi(t) for t >= 0.
+double mills_ratio(double t) noexcept;
+
+/// The field h_q that cancels the indicator of {z <= q} in a standard normal: the solution of
+/// h' - z h = 1{z <= q} - Phi(q) that is bounded,
+///   h_q(z) = Phi(min(z, q)) (1 - Phi(max(z, q))) / phi(z).
+/// With Mills' ratios of z at hand every threshold costs one product.
+class ThresholdField {
+ public:
+  explicit ThresholdField(double threshold);
+  /// Beyond this, ratios leave the range of numbers.
+  static constexpr double largest = 30;
+
+  double field(bool below, double mills_below, double mills_above) const {
+    return below ? mills_below * upper_ : mills_above * lower_;
+  }
+  /// h u + h', the feature of the field, for u = (C g).
+  double feature(bool below, double z, double u, double mills_below, double mills_above) const {
+    return field(below, mills_below, mills_above) * (u + z) + (below ? 1.0 : 0.0) - lower_;
+  }
+
+ private:
+  double lower_;  ///< Phi(q)
+  double upper_;  ///< 1 - Phi(q)
+};
+
+/// One coordinate in a frame: z, u = (C g) and Mills' ratios, for all states.
+struct CoordinateStates {
+  Eigen::VectorXd z;
+  Eigen::VectorXd u;
+  Eigen::VectorXd mills_below;  ///< Phi(z) / phi(z)
+  Eigen::VectorXd mills_above;  ///< (1 - Phi(z)) / phi(z)
+
+  CoordinateStates(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
+                   const Eigen::Ref<const Eigen::VectorXd>& u_of_states);
+};
+
+/// Fields that grow with z: 1, z, z^2, z^3. Those of the thresholds follow.
+inline constexpr Eigen::Index power_fields = 4;
+
+/// Per draw the means of the features of one coordinate: four powers, then one per threshold (in
+/// units of positions). A threshold too far out for numbers gives a column of zeros.
+Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
+                             Eigen::Index coordinate, const CoordinateStates& states,
+                             std::span<const double> thresholds);
+
+}  // namespace rehmc

@@ -1,0 +1,94 @@
+// Fits the frame: the slope of positions on gradients, which is exact for every Gaussian.
+#include "stein_frame.hpp"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+namespace rehmc {
+
+namespace {
+
+/// Beyond this dimension a matrix costs more than it gains.
+constexpr Eigen::Index most_dense = 1000;
+/// Draws for every coordinate that make a dense matrix worth its noise.
+constexpr double draws_per_coordinate = 2;
+
+bool positive_definite(const Eigen::MatrixXd& c) {
+  if (!(c.diagonal().minCoeff() > 0) || !c.allFinite()) return false;
+  const Eigen::VectorXd inverse_scale = c.diagonal().cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd unit = inverse_scale.asDiagonal() * c * inverse_scale.asDiagonal();
+  // A margin, so that the matrix is not singular but for rounding.
+  Eigen::MatrixXd shifted = unit;
+  shifted.diagonal().array() -= 1e-12;
+  return Eigen::LLT<Eigen::MatrixXd>(shifted).info() == Eigen::Success;
+}
+
+/// The inverse of E[g g'] (Stein: the mean Hessian), with a ridge that is absolute in coordinates
+/// of unit sd: one relative to the diagonal spoils badly scaled models.
+Eigen::MatrixXd inverse_of_squares(const Eigen::MatrixXd& gradient_covariance,
+                                   const Eigen::VectorXd& sd) {
+  Eigen::MatrixXd scaled = sd.asDiagonal() * gradient_covariance * sd.asDiagonal();
+  scaled.diagonal().array() += 1e-4;
+  const auto d = scaled.rows();
+  const Eigen::MatrixXd inverse =
+      Eigen::LLT<Eigen::MatrixXd>(scaled).solve(Eigen::MatrixXd::Identity(d, d));
+  return sd.asDiagonal() * inverse * sd.asDiagonal();
+}
+
+}  // namespace
+
+SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
+                           const Eigen::Ref<const Eigen::MatrixXd>& gradients,
+                           const Eigen::Ref<const Eigen::VectorXd>& weights, double draws) {
+  const auto d = positions.cols();
+  const Eigen::VectorXd w = weights / weights.sum();
+  const Eigen::RowVectorXd x_mean = w.transpose() * positions;
+  const Eigen::RowVectorXd g_mean = w.transpose() * gradients;
+  const Eigen::VectorXd root = w.cwiseSqrt();
+
+  SteinFrame frame;
+  frame.diagonal = d > most_dense || draws < draws_per_coordinate * static_cast<double>(d);
+  if (frame.diagonal) {
+    frame.centre.resize(d);
+    frame.scale.resize(d);
+    for (Eigen::Index i = 0; i < d; ++i) {
+      const auto x = positions.col(i).array() - x_mean[i];
+      const auto g = gradients.col(i).array() - g_mean[i];
+      const double slope = -(w.array() * x * g).sum() / (w.array() * g * g).sum();
+      const double variance = (w.array() * x * x).sum();
+      const double c = slope > 0 ? slope : variance;
+      frame.scale[i] = std::sqrt(c);
+      frame.centre[i] = x_mean[i] + c * g_mean[i];
+    }
+    frame.matrix = frame.scale;  // C_ii / s_i
+    return frame;
+  }
+
+  Eigen::MatrixXd x = positions.rowwise() - x_mean;
+  Eigen::MatrixXd g = gradients.rowwise() - g_mean;
+  x.array().colwise() *= root.array();
+  g.array().colwise() *= root.array();
+  const Eigen::VectorXd x_sd = x.colwise().norm();
+  const Eigen::VectorXd g_sd = g.colwise().norm();
+  // In units of their sds, so that the decomposition does not see the scales of the model.
+  x.array().rowwise() /= x_sd.transpose().array();
+  g.array().rowwise() /= g_sd.transpose().array();
+  Eigen::MatrixXd gg = Eigen::MatrixXd::Zero(d, d);
+  gg.selfadjointView<Eigen::Lower>().rankUpdate(g.transpose());
+  const Eigen::MatrixXd gx = g.transpose() * x;
+  const Eigen::MatrixXd full = gg.selfadjointView<Eigen::Lower>();
+  Eigen::MatrixXd ridged = full;
+  ridged.diagonal().array() += 1e-12;
+  const Eigen::MatrixXd slope = Eigen::LLT<Eigen::MatrixXd>(ridged).solve(gx);
+  const Eigen::MatrixXd raw = g_sd.cwiseInverse().asDiagonal() * slope * x_sd.asDiagonal();
+  Eigen::MatrixXd c = -0.5 * (raw + raw.transpose());
+  if (!positive_definite(c)) {
+    c = inverse_of_squares(g_sd.asDiagonal() * full * g_sd.asDiagonal(), x_sd);
+  }
+  frame.scale = c.diagonal().cwiseSqrt();
+  frame.centre = x_mean.transpose() + c * g_mean.transpose();
+  frame.matrix = frame.scale.cwiseInverse().asDiagonal() * c;
+  return frame;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,110 @@
+// Quantities are coordinates, which cost nothing to read, or what the model computes of a state.
+#include "rehmc/output/quantity_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace rehmc {
+
+namespace {
+
+std::vector<std::size_t> all_of(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+}  // namespace
+
+QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> columns,
+                               bool generated_of_kept)
+    : dimension_(density.dimension()),
+      quantities_(density.quantities().size()),
+      columns_(columns.empty() ? all_of(quantities_) : std::move(columns)),
+      generated_of_kept_(generated_of_kept) {
+  if (!density.reads_coordinates()) model_ = density;
+}
+
+void QuantityReader::set_centre(std::span<const double> position) {
+  read_into(position, nullptr, centre_);
+  for (double& value : centre_) {
+    if (!std::isfinite(value)) value = 0;
+  }
+}
+
+void QuantityReader::copy_recorded(std::span<const double> all, std::vector<double>& to) const {
+  to.clear();
+  for (const std::size_t column : columns_) to.push_back(all[column]);
+}
+
+void QuantityReader::read_into(std::span<const double> position, Stream* stream,
+                               std::vector<double>& to) {
+  if (!model_) return copy_recorded(position, to);
+  all_.assign(quantities_, std::numeric_limits<double>::quiet_NaN());
+  try {
+    model_->evaluate_quantities(position, all_, stream);
+  } catch (const std::exception&) {
+    ++failures_;
+  }
+  copy_recorded(all_, to);
+}
+
+std::span<const double> QuantityReader::read(std::span<const double> position, Stream* stream) {
+  if (reads_positions()) return position;
+  read_into(position, stream, values_);
+  return values_;
+}
+
+const ReadDraw& QuantityReader::read(const Transition& transition, const Address& address) {
+  draw_.transition = &transition;
+  const std::size_t d = dimension_;
+  if (reads_positions()) {
+    draw_.values = transition.state.position;
+    draw_.first = transition.feature_means.first(d);
+    draw_.second = transition.feature_means.subspan(d, d);
+    draw_.kept = transition.recycled;
+    return draw_;
+  }
+  Stream stream(address, Purpose::generated);
+  read_into(transition.state.position, &stream, values_);
+  read_kept(transition, generated_of_kept_ ? &stream : nullptr);
+  if (model_) {
+    average_kept();
+  } else {
+    copy_recorded(transition.feature_means.first(d), first_);
+    copy_recorded(transition.feature_means.subspan(d, d), second_);
+  }
+  draw_.values = values_;
+  draw_.first = first_;
+  draw_.second = second_;
+  draw_.kept = kept_view_;
+  return draw_;
+}
+
+void QuantityReader::read_kept(const Transition& transition, Stream* stream) {
+  kept_view_.clear();
+  kept_.resize(std::max(kept_.size(), transition.recycled.size()));
+  for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
+    const WeightedState& state = transition.recycled[k];
+    read_into(state.state.position, stream, kept_[k]);
+    kept_view_.push_back({{kept_[k], {}, state.state.log_density}, state.weight});
+  }
+}
+
+void QuantityReader::average_kept() {
+  first_.assign(columns_.size(), 0);
+  second_.assign(columns_.size(), 0);
+  for (const WeightedState& state : kept_view_) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const double offset = state.state.position[i] - centre_[i];
+      first_[i] += state.weight * offset;
+      second_[i] += state.weight * offset * offset;
+    }
+  }
+}
+
+}  // namespace rehmc
