@@ -174,17 +174,16 @@ void Stream::refill() {
   next_ = 0;
 }
 
-std::uint64_t Stream::below(std::uint64_t n) {
+std::uint64_t Stream::bits_for(std::uint64_t n) {
   // Lemire 2019, algorithm 5: the upper half of a 128-bit product, rejecting the few lower halves
   // that would make some results likelier. The division is needed only when rejection is possible.
   assert(n >= 1);
-  __extension__ using Wide = unsigned __int128;
-  Wide product = Wide{bits()} * n;
-  if (static_cast<std::uint64_t>(product) < n) {
+  std::uint64_t random = bits();
+  if (random * n < n) {
     const std::uint64_t threshold = (0 - n) % n;
-    while (static_cast<std::uint64_t>(product) < threshold) product = Wide{bits()} * n;
+    while (random * n < threshold) random = bits();
   }
-  return static_cast<std::uint64_t>(product >> 64);
+  return random;
 }
 
 double Stream::normal() {

@@ -221,19 +221,24 @@ const Transition& HamiltonianKernel::finish_transition(StateHandle next, double 
   record_.energy = space_.states.energy(next);
   record_.energy_error = record_.energy - start_energy;
 
-  kept_view_.clear();
+  const auto view = [&](StateHandle state) { return space_.states.view(state); };
+  // In place, so that a number of views that stays the same takes no care of the vector's size.
+  const auto view_all = [&](const auto& kept, const auto& weighted) {
+    kept_view_.resize(kept.size());
+    std::ranges::transform(kept, kept_view_.begin(), weighted);
+  };
   std::visit(
       [&](auto& recycler) {
-        if constexpr (!std::same_as<std::decay_t<decltype(recycler)>, KeepNone>) {
-          for (const auto& entry : recycler.finish()) {
-            kept_view_.push_back({space_.states.view(entry.state), entry.weight});
-          }
+        if constexpr (std::same_as<std::decay_t<decltype(recycler)>, KeepNone>) {
+          const double share = 1.0 / static_cast<double>(accepted_.size());
+          view_all(accepted_, [&](StateHandle state) { return WeightedState{view(state), share}; });
+        } else {
+          view_all(recycler.finish(), [&](const auto& entry) {
+            return WeightedState{view(entry.state), entry.weight};
+          });
         }
       },
       recycler_);
-  const double share = 1.0 / static_cast<double>(accepted_.size());
-  for (const StateHandle state : accepted_)
-    kept_view_.push_back({space_.states.view(state), share});
   if (kept_view_.empty()) kept_view_.push_back({record_.state, 1.0});
   record_.recycled = kept_view_;
   if (sums_.active()) record_.feature_means = sums_.finish();

@@ -376,6 +376,19 @@ TEST(StreamLaw, shuffle_gives_every_order_alike) {
   for (const auto& [order, count] : orders) counts.push_back(count);
   expect_no_alarm({{"orders", chi_square_p(counts)}});
 
+  // More items than one word can order: every one comes first and last alike.
+  constexpr std::size_t many = 20;
+  std::vector<std::uint64_t> first(many);
+  std::vector<std::uint64_t> last(many);
+  for (int i = 0; i < 40'000; ++i) {
+    std::array<std::size_t, many> items{};
+    std::iota(items.begin(), items.end(), 0);
+    stream.shuffle(std::span<std::size_t>(items));
+    ++first[items.front()];
+    ++last[items.back()];
+  }
+  expect_no_alarm({{"first", chi_square_p(first)}, {"last", chi_square_p(last)}});
+
   std::vector<int> none;
   stream.shuffle(std::span<int>(none));
   EXPECT_TRUE(none.empty());

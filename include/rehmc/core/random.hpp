@@ -57,7 +57,9 @@ class Stream {
   bool chance(double probability) { return uniform() < probability; }
 
   /// Uniform on {0, ..., n - 1}, without bias; n >= 1.
-  std::uint64_t below(std::uint64_t n);
+  std::uint64_t below(std::uint64_t n) {
+    return static_cast<std::uint64_t>((Wide{bits_for(n)} * n) >> 64);
+  }
 
   /// Standard normal. Where many are needed, fill_normal is several times faster.
   double normal();
@@ -73,10 +75,25 @@ class Stream {
   /// A uniformly random order.
   template <class T>
   void shuffle(std::span<T> items) {
-    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+    std::size_t left = items.size();
+    for (; left > 16; --left) std::swap(items[left - 1], items[below(left)]);
+    // The last 16 have fewer orders than a word has values: their places are the digits of one
+    // number below left!, the first by left, the next by left - 1 and so on.
+    std::uint64_t orders = 1;
+    for (std::size_t i = 2; i <= left; ++i) orders *= i;
+    std::uint64_t rest = bits_for(orders);
+    for (; left > 1; --left) {
+      const Wide product = Wide{rest} * left;
+      std::swap(items[left - 1], items[static_cast<std::size_t>(product >> 64)]);
+      rest = static_cast<std::uint64_t>(product);
+    }
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
+
+  /// Random bits whose product with n, less its lower 64 bits, is uniform on {0, ..., n - 1}.
+  std::uint64_t bits_for(std::uint64_t n);
   void refill();
 
   std::array<std::uint64_t, 16> buffer_;  // left unset until the first refill

@@ -1,7 +1,6 @@
 // What a recycler holds while a trajectory grows: weighted states, subtree by subtree.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <utility>
@@ -52,11 +51,10 @@ class Kept {
   void commit(Direction direction, double tree_factor, double half_factor) {
     if (tree_factor != 1) rescale(tree_, tree_factor);
     if (half_factor != 1) rescale(half_, half_factor);
-    tree_.insert(tree_.end(), half_.begin(), half_.end());
     if (direction == Direction::backward) {
-      const auto joint = tree_.end() - static_cast<std::ptrdiff_t>(half_.size());
-      std::reverse(joint, tree_.end());
-      std::rotate(tree_.begin(), joint, tree_.end());
+      tree_.insert(tree_.begin(), half_.rbegin(), half_.rend());
+    } else {
+      tree_.insert(tree_.end(), half_.begin(), half_.end());
     }
     half_.clear();
   }

@@ -86,7 +86,6 @@ class KeepSpread {
 
   void begin(const Random& stream) {
     kept_.clear();
-    slots_.clear();
     stream_ = stream;
   }
   void start(Handle state, double weight) { kept_.start(state, weight); }
@@ -122,13 +121,21 @@ class KeepSpread {
   /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
   const std::vector<Entry<Handle>>& finish() {
     const auto& entries = kept_.tree();
-    slots_.resize(count_);
-    std::size_t slot = 0;
-    lay_points(entries, count_, stream_.uniform(), [&](std::size_t i, double points) {
-      for (; points > 0; --points) {
-        slots_[slot++] = {entries[i].state, 1.0 / static_cast<double>(count_)};
-      }
+    // How many points an entry has cannot be predicted, so no branch is made of it: the entry of a
+    // slot is the number of entries whose points end before it.
+    ends_.assign(count_ + 1, 0);
+    std::ptrdiff_t laid = 0;
+    lay_points(entries, count_, stream_.uniform(), [&](std::size_t, double points) {
+      laid += static_cast<std::ptrdiff_t>(points);
+      ++ends_[static_cast<std::size_t>(laid)];
     });
+    slots_.resize(count_);
+    const double weight = 1.0 / static_cast<double>(count_);
+    std::size_t i = 0;
+    for (std::size_t slot = 0; slot < count_; ++slot) {
+      i += ends_[slot];
+      slots_[slot] = {entries[i].state, weight};
+    }
     stream_.shuffle(std::span(slots_));
     return slots_;
   }
@@ -166,8 +173,9 @@ class KeepSpread {
   CellDraw draw_;
   Random stream_;
   std::uint64_t cell_size_ = 1;
-  std::uint64_t cell_leaves_ = 0;  ///< of the last cell, so far
-  bool cell_begun_ = false;        ///< whether it has a state yet
+  std::uint64_t cell_leaves_ = 0;    ///< of the last cell, so far
+  bool cell_begun_ = false;          ///< whether it has a state yet
+  std::vector<std::uint32_t> ends_;  ///< how many entries have their last point before each slot
   std::vector<Entry<Handle>> slots_;
 };
 
