@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -47,6 +48,17 @@ class DataReader {
   bool all_or_none(const std::vector<std::string>& keys) const;
   /// These keys make no sense beside that one.
   void exclude(const std::string& key, const std::vector<std::string>& others) const;
+
+  /// What `make` returns; the file comes before the message of a DataError that it throws. For what
+  /// models themselves refuse.
+  template <class Make>
+  auto with_file(Make make) const {
+    try {
+      return make();
+    } catch (const DataError& error) {
+      throw DataError(file_ + ": " + error.what());
+    }
+  }
 
   [[noreturn]] void fail(std::string_view place, std::string_view found,
                          std::string_view expected) const;

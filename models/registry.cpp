@@ -21,7 +21,9 @@
 #include "models/log_exponential.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/standard_normal.hpp"
+#include "models/stochastic_volatility.hpp"
 #include "models/student_t.hpp"
+#include "models/two_mode_mixture.hpp"
 #include "models/varying_intercepts.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
@@ -142,7 +144,7 @@ Density make_varying_intercepts(DataReader& data) {
     data.fail(key, fmt::format("a list of length {}", length),
               fmt::format("{} numbers, one for each of group", group.size()));
   }
-  return VaryingIntercepts(grouped, priors);
+  return data.with_file([&] { return VaryingIntercepts(grouped, priors); });
 }
 
 Density make_logistic_regression(DataReader& data) {
@@ -172,8 +174,10 @@ Density make_hierarchical_logistic(DataReader& data) {
     DataMatrix values = data.matrix("attributes", between(-1e100, 1e100));
     std::vector<int> y = data.zeros_and_ones("y");
     require_length(data, "y", y.size(), values.rows);
-    return HierarchicalLogistic(
-        with_interactions({values.rows, values.columns, std::move(values.values), std::move(y)}));
+    return data.with_file([&] {
+      return HierarchicalLogistic(
+          with_interactions({values.rows, values.columns, std::move(values.values), std::move(y)}));
+    });
   }
   if (!data.all_or_none({"x", "y"})) {
     AttributeSimulation simulation;
@@ -188,6 +192,23 @@ Density make_hierarchical_logistic(DataReader& data) {
   std::vector<int> y = data.zeros_and_ones("y");
   require_length(data, "y", y.size(), x.rows);
   return HierarchicalLogistic({x.rows, x.columns, std::move(x.values), std::move(y)});
+}
+
+Density make_stochastic_volatility(DataReader& data) {
+  data.exclude("closes", {"returns", "days", "seed"});
+  data.exclude("returns", {"days", "seed"});
+  if (data.has("closes")) {
+    const std::vector<double> closes = data.numbers("closes", {}, between(1e-100, 1e100));
+    return data.with_file([&] { return StochasticVolatility(returns_of_closes(closes)); });
+  }
+  if (data.has("returns")) {
+    const std::vector<double> returns = data.numbers("returns", {}, between(-1e3, 1e3));
+    return data.with_file([&] { return StochasticVolatility(returns); });
+  }
+  VolatilitySimulation simulation;
+  simulation.days = data.integer("days", simulation.days, between(2, most_coordinates));
+  simulation.seed = data.integer("seed", simulation.seed, between(0, most_seed));
+  return StochasticVolatility(simulate_returns(simulation));
 }
 
 std::vector<Entry> make_entries() {
@@ -290,6 +311,22 @@ std::vector<Entry> make_entries() {
        1,
        [](DataReader& data) -> Density { return LogExponential(read_dimension(data, 10)); }});
   entries.push_back(
+      {{"two-mode-mixture", "two normal modes a few standard deviations apart",
+        "x ~ N(-m/2, 1) or N(m/2, 1) in the first coordinate, each with probability 1/2, and\n"
+        "N(0, 1) in all others, where m is the distance: at 4 chains cross now and then, at 8\n"
+        "hardly ever. Parameters: x.1, ..., x.d.",
+        "dimension  default 2\n"
+        "distance   of the modes in standard deviations, default 4, at most 1000",
+        R"({"dimension": 10, "distance": 6})"},
+       {"dimension", "distance"},
+       1,
+       [](DataReader& data) -> Density {
+         TwoModeSettings settings;
+         settings.dimension = read_dimension(data, settings.dimension);
+         settings.distance = data.number("distance", settings.distance, between(0, 1000));
+         return TwoModeMixture(settings);
+       }});
+  entries.push_back(
       {{"linear-regression", "Bayesian linear regression with unknown error scale",
         "y_i ~ N(x_i' beta, sigma^2), beta_j ~ N(0, prior_sd^2), sigma ~ half-normal(0,\n"
         "sigma_prior_sd^2). Parameters: beta.1, ..., beta.p, log_sigma; read as beta.1, ...,\n"
@@ -364,6 +401,21 @@ std::vector<Entry> make_entries() {
        {"group", "x", "y", "prior_sd", "scale_prior_sd", "groups", "observations", "seed"},
        1,
        make_varying_intercepts});
+  entries.push_back(
+      {{"stochastic-volatility", "the volatility of an index on each of 3000 days",
+        "log(y_i / y_(i-1)) ~ N(0, s_i^2) for closes y_i, 100 log(s_i / s_(i-1)) ~ N(0, 1/tau),\n"
+        "s_0 ~ exponential with mean 1/10, tau ~ gamma(1/2, 1/2), integrated out: the third test\n"
+        "case of Nishimura and Dunson (2020), whose size it has by default.\n"
+        "Parameters: log_s.1, ..., log_s.d, one per close.",
+        "closes   d closes in sequence, no two neighbours equal; or\n"
+        "returns  d - 1 returns log(y_i / y_(i-1)), none of them zero\n"
+        "Without these the returns are simulated:\n"
+        "days     d, default 3000\n"
+        "seed     of the simulation, default 1",
+        R"({"closes": [1135.26, 1136.03, 1126.52, 1128.59]})"},
+       {"closes", "returns", "days", "seed"},
+       1,
+       make_stochastic_volatility});
   return entries;
 }
 

@@ -19,6 +19,7 @@ TEST(BadInput, DimensionZero) {
   EXPECT_THROW(LogExponential(0), ConfigError);
   EXPECT_THROW(StudentT(0, 3), ConfigError);
   EXPECT_THROW(Funnel(1), ConfigError);
+  EXPECT_THROW(TwoModeMixture({.dimension = 0}), ConfigError);
   EXPECT_THROW(DiagonalNormal(std::vector<double>{}), DataError);
   EXPECT_THROW(CorrelatedNormal(std::vector<double>{}), DataError);
   EXPECT_THROW(wishart_draw({.dimension = 0}), ConfigError);
@@ -57,6 +58,33 @@ TEST(BadInput, Covariance) {
   expect_says(message({1, 0, 0, not_a_number}), {"finite"});
   expect_says(message({1, 2, 2, 1}), {"not positive definite"});
   expect_says(message({1, 1, 1, 1}), {"not positive definite"});
+}
+
+TEST(BadInput, DistanceOfTheModes) {
+  for (const double distance : {-1.0, 1001.0, infinity, not_a_number}) {
+    expect_says(message_of<ConfigError>(
+                    [&] { TwoModeMixture mixture({.dimension = 2, .distance = distance}); }),
+                {"distance of the modes"});
+  }
+}
+
+TEST(BadInput, Returns) {
+  const auto message = [](const std::vector<double>& returns) {
+    return message_of<DataError>([&] { StochasticVolatility model(returns); });
+  };
+  expect_says(message({}), {"no returns"});
+  expect_says(message({0.1, 0, 0.2}), {"return 2 is 0", "leave out"});
+  expect_says(message({0.1, not_a_number}), {"return 2 is nan"});
+  expect_says(message({infinity}), {"return 1 is inf"});
+  expect_says(message({1e-200}), {"return 1"});
+  const auto of_closes = [](const std::vector<double>& closes) {
+    return message_of<DataError>([&] { returns_of_closes(closes); });
+  };
+  expect_says(of_closes({100}), {"1 closes", "at least two"});
+  expect_says(of_closes({100, 101, 101}), {"closes 2 and 3 are both 101", "leave out"});
+  expect_says(of_closes({100, 0}), {"close 2 is 0"});
+  expect_says(of_closes({not_a_number, 1}), {"close 1 is nan"});
+  EXPECT_THROW(simulate_returns({.days = 1}), ConfigError);
 }
 
 TEST(BadInput, LogisticData) {

@@ -132,6 +132,11 @@ TEST(ExactSamplers, StudentT) {
 
 TEST(ExactSamplers, LogExponential) { expect_exact(LogExponential(5)); }
 
+TEST(ExactSamplers, TwoModeMixture) {
+  expect_exact(TwoModeMixture());
+  expect_exact(TwoModeMixture({.dimension = 3, .distance = 9}));
+}
+
 // Negative control: draws that are 15% too wide are found out on every target, by the distribution
 // alone and by Stein's identity alone.
 template <class Target>
@@ -154,6 +159,7 @@ TEST(ExactSamplers, DrawsThatAreTooWideAreFoundOut) {
   expect_found_out(Funnel(5));
   expect_found_out(StudentT(10, 5));
   expect_found_out(LogExponential(10));
+  expect_found_out(TwoModeMixture());
 }
 
 }  // namespace

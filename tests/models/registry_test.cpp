@@ -54,10 +54,12 @@ TEST(Registry, KnowsTheTargets) {
                                           "eight-schools-centred",
                                           "student-t",
                                           "log-exponential",
+                                          "two-mode-mixture",
                                           "linear-regression",
                                           "logistic-regression",
                                           "hierarchical-logistic",
-                                          "varying-intercepts"};
+                                          "varying-intercepts",
+                                          "stochastic-volatility"};
   EXPECT_EQ(names, expected);
 }
 
@@ -85,6 +87,9 @@ TEST(Registry, DefaultsAreTheDocumentedOnes) {
   expect_same(make("hierarchical-logistic").density,
               HierarchicalLogistic(with_interactions(simulate_attributes({}))));
   EXPECT_EQ(make("hierarchical-logistic").density.dimension(), 302U);
+  expect_same(make("two-mode-mixture").density, TwoModeMixture());
+  expect_same(make("stochastic-volatility").density, StochasticVolatility(simulate_returns({})));
+  EXPECT_EQ(make("stochastic-volatility").density.dimension(), 3000U);
   expect_same(make("varying-intercepts").density,
               VaryingIntercepts(simulate_varying_intercepts({})));
 }
@@ -102,6 +107,15 @@ TEST(Registry, TakesData) {
   expect_same(make("funnel", R"({"dimension": 2})").density, Funnel(2));
   expect_same(make("student-t", R"({"dimension": 3, "degrees_of_freedom": 1.5})").density,
               StudentT(3, 1.5));
+  expect_same(make("two-mode-mixture", R"({"dimension": 3, "distance": 6.5})").density,
+              TwoModeMixture({.dimension = 3, .distance = 6.5}));
+  const std::vector<double> closes{100, 103, 99.5};
+  expect_same(make("stochastic-volatility", R"({"closes": [100, 103, 99.5]})").density,
+              StochasticVolatility(returns_of_closes(closes)));
+  expect_same(make("stochastic-volatility", R"({"returns": [0.01, -0.02]})").density,
+              StochasticVolatility(std::vector{0.01, -0.02}));
+  expect_same(make("stochastic-volatility", R"({"days": 7, "seed": 5})").density,
+              StochasticVolatility(simulate_returns({.days = 7, .seed = 5})));
   expect_same(make("eight-schools", R"({"J": 2, "y": [1, -2], "sigma": [3, 0.5]})").density,
               EightSchoolsNonCentred({.effects = {1, -2}, .standard_errors = {3, 0.5}}));
   expect_same(make("eight-schools-centred", R"({"y": [1, -2], "sigma": [3, 0.5]})").density,
@@ -266,6 +280,17 @@ TEST(Registry, BadValuesAreNamedWithTheirPlace) {
        {"y: found a list of length 1", "2 numbers"});
   says("hierarchical-logistic", R"({"attributes": [[1]], "y": [1], "seed": 1})",
        {"seed", "beside 'attributes'"});
+  says("hierarchical-logistic", R"({"attributes": [[1], [1]], "y": [1, 0]})",
+       {"column 1 is the same in every row"});
+  says("stochastic-volatility", R"({"closes": [100, 101, 101]})", {"closes 2 and 3", "leave out"});
+  says("stochastic-volatility", R"({"closes": [100]})", {"1 closes", "at least two"});
+  says("stochastic-volatility", R"({"closes": [100, -1]})", {"closes[2]: found -1"});
+  says("stochastic-volatility", R"({"returns": [0.1, 0]})", {"return 2 is 0"});
+  says("stochastic-volatility", R"({"returns": [0.1], "closes": [1, 2]})", {"beside 'closes'"});
+  says("stochastic-volatility", R"({"returns": [0.1], "days": 2})", {"beside 'returns'"});
+  says("two-mode-mixture", R"({"distance": -1})", {"distance: found -1"});
+  says("varying-intercepts", R"({"group": [1, 3], "x": [1, 2], "y": [1, 2]})",
+       {"found group 3", "no observation of group 2"});
   says("varying-intercepts", R"({"group": [1, 1.5], "x": [1, 2], "y": [1, 2]})",
        {"group[2]: found 1.5", "whole"});
   says("varying-intercepts", R"({"group": [1, 2], "x": [1], "y": [1, 2]})",

@@ -17,7 +17,9 @@
 #include "models/log_exponential.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/standard_normal.hpp"
+#include "models/stochastic_volatility.hpp"
 #include "models/student_t.hpp"
+#include "models/two_mode_mixture.hpp"
 #include "models/varying_intercepts.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/random.hpp"
@@ -53,12 +55,16 @@ inline std::vector<NamedTarget> all_targets() {
       {"Student-t, 5 degrees of freedom", StudentT(9, 5)},
       {"Student-t, 1 degree of freedom", StudentT(9, 1)},
       {"log-exponential", LogExponential(9)},
+      {"two modes", TwoModeMixture()},
+      {"two modes far apart", TwoModeMixture({.dimension = 5, .distance = 20})},
       {"linear regression",
        LinearRegression(simulate_linear_data({.observations = 30, .predictors = 5}))},
       {"linear regression, fewer rows than columns",
        LinearRegression(simulate_linear_data({.observations = 3, .predictors = 5}))},
       {"varying intercepts",
        VaryingIntercepts(simulate_varying_intercepts({.groups = 5, .observations = 30}))},
+      {"stochastic volatility", StochasticVolatility(simulate_returns({.days = 12}))},
+      {"stochastic volatility, two days", StochasticVolatility(simulate_returns({.days = 2}))},
       {"logistic regression",
        LogisticRegression(simulate_logistic_data({.observations = 77, .predictors = 9}))},
       {"hierarchical logistic", HierarchicalLogistic(with_interactions(

@@ -1,0 +1,116 @@
+// A stochastic volatility model: exponentials in one vectorised pass, the random walk in another.
+#include "models/stochastic_volatility.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "models/fast_math.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/random.hpp"
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+namespace {
+
+constexpr double walk_scale = 100 * 100;
+constexpr double first_rate = 10;
+
+}  // namespace
+
+StochasticVolatility::StochasticVolatility(std::span<const double> returns) {
+  if (returns.empty()) {
+    throw DataError("stochastic volatility: found no returns, give at least one");
+  }
+  auto squares = std::make_shared<AlignedVector>(returns.size() + 1);
+  for (std::size_t i = 0; i < returns.size(); ++i) {
+    const double square = returns[i] * returns[i];
+    if (!(square > 0) || !std::isfinite(square)) {
+      throw DataError(fmt::format(
+          "stochastic volatility: return {} is {}, must be finite and not zero, or the density has "
+          "no finite integral: leave out one of the two closes",
+          i + 1, returns[i]));
+    }
+    (*squares)[i + 1] = square;
+  }
+  square_returns_ = std::move(squares);
+}
+
+double StochasticVolatility::operator()(std::span<const double> x,
+                                        std::span<double> gradient) const {
+  const std::size_t days = square_returns_->size();
+  const double* const position = x.data();
+  const double* const squares = square_returns_->data();
+  double* const derivative = gradient.data();
+  double sum = 0;
+  double exponents = 0;
+#pragma omp simd reduction(+ : sum, exponents)
+  for (std::size_t i = 1; i < days; ++i) {
+    const double share = squares[i] * fast_exp(-2 * position[i]);
+    derivative[i] = share - 1;
+    sum += share;
+    exponents += position[i];
+  }
+  double walk = 0;
+#pragma omp simd reduction(+ : walk)
+  for (std::size_t i = 1; i < days; ++i) {
+    const double step = position[i] - position[i - 1];
+    walk += step * step;
+  }
+  const double first = first_rate * std::exp(position[0]);
+  const double pull = static_cast<double>(days) * walk_scale / (1 + walk_scale * walk);
+  derivative[0] = 1 - first + pull * (position[1] - position[0]);
+#pragma omp simd
+  for (std::size_t i = 1; i < days - 1; ++i) {
+    derivative[i] += pull * (position[i - 1] - 2 * position[i] + position[i + 1]);
+  }
+  derivative[days - 1] += pull * (position[days - 2] - position[days - 1]);
+  return -exponents - 0.5 * sum - 0.5 * static_cast<double>(days) * std::log1p(walk_scale * walk) +
+         position[0] - first;
+}
+
+std::vector<std::string> StochasticVolatility::names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= dimension(); ++i) names.push_back("log_s." + std::to_string(i));
+  return names;
+}
+
+std::vector<double> returns_of_closes(std::span<const double> closes) {
+  if (closes.size() < 2) {
+    throw DataError(
+        fmt::format("stochastic volatility: found {} closes, give at least two", closes.size()));
+  }
+  std::vector<double> returns;
+  for (std::size_t i = 0; i < closes.size(); ++i) {
+    if (!(closes[i] > 0) || !std::isfinite(closes[i])) {
+      throw DataError(fmt::format(
+          "stochastic volatility: close {} is {}, must be positive and finite", i + 1, closes[i]));
+    }
+    if (i == 0) continue;
+    if (closes[i] == closes[i - 1]) {
+      throw DataError(fmt::format(
+          "stochastic volatility: closes {} and {} are both {}, so that the density has no finite "
+          "integral: leave out one of the two",
+          i, i + 1, closes[i]));
+    }
+    returns.push_back(std::log(closes[i] / closes[i - 1]));
+  }
+  return returns;
+}
+
+std::vector<double> simulate_returns(const VolatilitySimulation& simulation) {
+  const double typical = 0.01;
+  const double persistence = 0.98;
+  const double innovation = 0.1;
+  require_setting("days", static_cast<double>(simulation.days), at_least(2));
+  Stream stream({.seed = simulation.seed}, Purpose::test);
+  double level = innovation / std::sqrt(1 - persistence * persistence) * stream.normal();
+  std::vector<double> returns;
+  for (std::size_t day = 1; day < simulation.days; ++day) {
+    level = persistence * level + innovation * stream.normal();
+    returns.push_back(typical * std::exp(level) * stream.normal());
+  }
+  return returns;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,46 @@
+// Two equal normal modes a given distance apart.
+#include "models/two_mode_mixture.hpp"
+
+#include <cmath>
+
+#include "models/normal_distribution.hpp"
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+
+TwoModeMixture::TwoModeMixture(const TwoModeSettings& settings)
+    : dimension_(settings.dimension), half_distance_(0.5 * settings.distance) {
+  require_setting("dimension of the mixture", static_cast<double>(settings.dimension), at_least(1));
+  require_setting("distance of the modes", settings.distance, between(0, 1000));
+}
+
+double TwoModeMixture::operator()(std::span<const double> x, std::span<double> gradient) const {
+  const double* const position = x.data();
+  double* const derivative = gradient.data();
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < dimension_; ++i) {
+    derivative[i] = -position[i];
+    sum += position[i] * position[i];
+  }
+  // log cosh t + log 2 = |t| + log(1 + exp(-2 |t|)), which never overflows.
+  const double t = std::abs(half_distance_ * x[0]);
+  gradient[0] += half_distance_ * std::tanh(half_distance_ * x[0]);
+  return t + std::log1p(std::exp(-2 * t)) - 0.5 * sum;
+}
+
+void TwoModeMixture::sample(Stream& stream, std::span<double> x) const {
+  stream.fill_normal(x);
+  x[0] += stream.chance(0.5) ? half_distance_ : -half_distance_;
+}
+
+double TwoModeMixture::variance(std::size_t coordinate) const {
+  return coordinate == 0 ? 1 + half_distance_ * half_distance_ : 1;
+}
+
+double TwoModeMixture::cumulative(std::size_t coordinate, double value) const {
+  const double centre = coordinate == 0 ? half_distance_ : 0;
+  return 0.5 * (normal_cumulative(value - centre) + normal_cumulative(value + centre));
+}
+
+}  // namespace rehmc
