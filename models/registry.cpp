@@ -12,6 +12,7 @@
 
 #include "models/banana.hpp"
 #include "models/correlated_normal.hpp"
+#include "models/cox_process.hpp"
 #include "models/data_reader.hpp"
 #include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
@@ -209,6 +210,36 @@ Density make_stochastic_volatility(DataReader& data) {
   simulation.days = data.integer("days", simulation.days, between(2, most_coordinates));
   simulation.seed = data.integer("seed", simulation.seed, between(0, most_seed));
   return StochasticVolatility(simulate_returns(simulation));
+}
+
+Density make_cox_process(DataReader& data) {
+  data.exclude("counts", {"size", "seed"});
+  CoxSettings settings;
+  settings.length_scale = data.number("length_scale", settings.length_scale, between(1e-3, 1e2));
+  settings.variance = data.number("variance", settings.variance, between(1e-3, 10));
+  settings.expected_points =
+      data.number("expected_points", settings.expected_points, between(1e-3, 1e6));
+  if (!data.has("counts")) {
+    settings.size = data.integer("size", settings.size, between(2, 128));
+    const std::uint64_t seed = data.integer("seed", 1, between(0, most_seed));
+    return CoxProcess(settings, simulate_cox_counts(settings, seed));
+  }
+  const DataMatrix cells = data.matrix("counts", between(0, 1e9));
+  if (cells.rows != cells.columns || cells.rows < 2 || cells.rows > 128) {
+    data.fail("counts", fmt::format("{} rows of {} numbers", cells.rows, cells.columns),
+              "a square of 2 to 128 rows");
+  }
+  settings.size = cells.rows;
+  std::vector<std::uint64_t> counts;
+  for (const double value : cells.values) {
+    if (value != std::floor(value)) {
+      data.fail(fmt::format("counts[{}][{}]", counts.size() / cells.columns + 1,
+                            counts.size() % cells.columns + 1),
+                fmt::format("{}", value), "a whole number");
+    }
+    counts.push_back(static_cast<std::uint64_t>(value));
+  }
+  return CoxProcess(settings, counts);
 }
 
 std::vector<Entry> make_entries() {
@@ -416,6 +447,22 @@ std::vector<Entry> make_entries() {
        {"closes", "returns", "days", "seed"},
        1,
        make_stochastic_volatility});
+  entries.push_back(
+      {{"cox-process", "a log-Gaussian Cox process on a grid of 64 x 64 cells",
+        "Counts y_ij ~ Poisson(exp(x_ij) / m^2) on an m x m grid, x a Gaussian process with mean\n"
+        "log(expected_points) - variance / 2 and covariance variance exp(-distance /\n"
+        "length_scale), the side of the grid being 1: the last test case of Nishimura and Dunson\n"
+        "(2020), after Girolami and Calderhead (2011). Parameters: x.1.1, x.1.2, ..., x.m.m.",
+        "counts           m rows of m whole numbers; without them they are simulated:\n"
+        "size             m, default 64, at most 128\n"
+        "seed             of the simulation, default 1\n"
+        "length_scale     default 1/33\n"
+        "variance         default 1.91\n"
+        "expected_points  default 126",
+        R"({"size": 16, "seed": 2})"},
+       {"counts", "size", "seed", "length_scale", "variance", "expected_points"},
+       1,
+       make_cox_process});
   return entries;
 }
 

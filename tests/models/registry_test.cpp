@@ -59,16 +59,21 @@ TEST(Registry, KnowsTheTargets) {
                                           "logistic-regression",
                                           "hierarchical-logistic",
                                           "varying-intercepts",
-                                          "stochastic-volatility"};
+                                          "stochastic-volatility",
+                                          "cox-process"};
   EXPECT_EQ(names, expected);
 }
 
 TEST(Registry, MakesEveryTargetFromNothingAndFromItsExample) {
   for (const ModelInfo& info : built_in_models()) {
     SCOPED_TRACE(info.name);
-    EXPECT_GE(make(info.name).density.dimension(), 2u);
+    const BuiltModel from_nothing = make(info.name);
+    EXPECT_GE(from_nothing.density.dimension(), 2u);
+    if (info.name == "cox-process") {
+      EXPECT_EQ(from_nothing.density.dimension(), 4096u);
+    }
     EXPECT_GE(make(info.name, info.data_example).density.dimension(), 2u);
-    EXPECT_EQ(make(info.name).name, info.name);
+    EXPECT_EQ(from_nothing.name, info.name);
   }
 }
 
@@ -107,6 +112,13 @@ TEST(Registry, TakesData) {
   expect_same(make("funnel", R"({"dimension": 2})").density, Funnel(2));
   expect_same(make("student-t", R"({"dimension": 3, "degrees_of_freedom": 1.5})").density,
               StudentT(3, 1.5));
+  const CoxSettings cox{.size = 2, .length_scale = 0.5, .variance = 2, .expected_points = 30};
+  expect_same(make("cox-process", R"({"counts": [[1, 0], [7, 2]], "length_scale": 0.5,
+                                      "variance": 2, "expected_points": 30})")
+                  .density,
+              CoxProcess(cox, std::vector<std::uint64_t>{1, 0, 7, 2}));
+  expect_same(make("cox-process", R"({"size": 3, "seed": 5})").density,
+              CoxProcess({.size = 3}, simulate_cox_counts({.size = 3}, 5)));
   expect_same(make("two-mode-mixture", R"({"dimension": 3, "distance": 6.5})").density,
               TwoModeMixture({.dimension = 3, .distance = 6.5}));
   const std::vector<double> closes{100, 103, 99.5};
@@ -288,6 +300,11 @@ TEST(Registry, BadValuesAreNamedWithTheirPlace) {
   says("stochastic-volatility", R"({"returns": [0.1, 0]})", {"return 2 is 0"});
   says("stochastic-volatility", R"({"returns": [0.1], "closes": [1, 2]})", {"beside 'closes'"});
   says("stochastic-volatility", R"({"returns": [0.1], "days": 2})", {"beside 'returns'"});
+  says("cox-process", R"({"counts": [[1, 0]]})", {"counts: found 1 rows of 2 numbers", "square"});
+  says("cox-process", R"({"counts": [[1, 0], [1, 0.5]]})", {"counts[2][2]: found 0.5", "whole"});
+  says("cox-process", R"({"counts": [[1, 0], [-1, 0]]})", {"counts[2][1]: found -1"});
+  says("cox-process", R"({"counts": [[1, 0], [1, 1]], "size": 2})", {"size", "beside 'counts'"});
+  says("cox-process", R"({"size": 129})", {"size: found 129"});
   says("two-mode-mixture", R"({"distance": -1})", {"distance: found -1"});
   says("varying-intercepts", R"({"group": [1, 3], "x": [1, 2], "y": [1, 2]})",
        {"found group 3", "no observation of group 2"});

@@ -9,6 +9,7 @@
 
 #include "models/banana.hpp"
 #include "models/correlated_normal.hpp"
+#include "models/cox_process.hpp"
 #include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
@@ -65,6 +66,8 @@ inline std::vector<NamedTarget> all_targets() {
        VaryingIntercepts(simulate_varying_intercepts({.groups = 5, .observations = 30}))},
       {"stochastic volatility", StochasticVolatility(simulate_returns({.days = 12}))},
       {"stochastic volatility, two days", StochasticVolatility(simulate_returns({.days = 2}))},
+      {"Cox process, 3 x 3", CoxProcess({.size = 3}, simulate_cox_counts({.size = 3}, 1))},
+      {"Cox process, 4 x 4", CoxProcess({.size = 4}, simulate_cox_counts({.size = 4}, 1))},
       {"logistic regression",
        LogisticRegression(simulate_logistic_data({.observations = 77, .predictors = 9}))},
       {"hierarchical logistic", HierarchicalLogistic(with_interactions(

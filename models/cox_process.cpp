@@ -1,0 +1,318 @@
+// A log-Gaussian Cox process: its precision matrix in the blocks that mirror symmetry leaves.
+#include "models/cox_process.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "models/fast_math.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/random.hpp"
+#include "rehmc/core/settings.hpp"
+
+namespace rehmc {
+namespace {
+
+/// Even and odd combinations of cells: for a line v_0, ..., v_{m-1} they are (v_k + v_{m-1-k}) /
+/// sqrt(2) and (v_k - v_{m-1-k}) / sqrt(2), and v_k itself in the middle of an odd line. On a grid
+/// they are taken along both axes, an orthogonal map of R^{m m} into four blocks: even-even,
+/// even-odd, odd-even (transposed, so that it has the same covariance as the one before) and
+/// odd-odd.
+class Mirror {
+ public:
+  explicit Mirror(std::size_t size) : size_(size), even_((size + 1) / 2), odd_(size / 2) {}
+
+  std::size_t cells() const { return size_ * size_; }
+  std::size_t even() const { return even_; }
+  std::size_t odd() const { return odd_; }
+  /// Where the blocks begin, and the end of the last.
+  std::array<std::size_t, 5> begins() const {
+    return {0, even_ * even_, even_ * size_, even_ * size_ + even_ * odd_, cells()};
+  }
+  std::size_t opposite(std::size_t k) const { return size_ - 1 - k; }
+  /// The cell in the middle mirrors itself and would count twice.
+  double share(std::size_t k) const { return k == opposite(k) ? 1 / std::numbers::sqrt2 : 1; }
+
+  void fold(const double* x, double* folded) const {
+    for_quarter([&](const Images& at) {
+      const double a = x[at.here], b = x[at.right], c = x[at.below], d = x[at.across];
+      folded[at.even_even] = at.row_share * at.column_share * 0.5 * (a + b + c + d);
+      if (at.has_right) folded[at.even_odd] = at.row_share * 0.5 * (a - b + c - d);
+      if (at.has_below) folded[at.odd_even] = at.column_share * 0.5 * (a + b - c - d);
+      if (at.has_right && at.has_below) folded[at.odd_odd] = 0.5 * (a - b - c + d);
+    });
+  }
+
+  /// Subtracts from x what was folded.
+  void subtract_unfolded(const double* folded, double* x) const {
+    for_quarter([&](const Images& at) {
+      const double ee = at.row_share * at.column_share * 0.5 * folded[at.even_even];
+      const double eo = at.has_right ? at.row_share * 0.5 * folded[at.even_odd] : 0;
+      const double oe = at.has_below ? at.column_share * 0.5 * folded[at.odd_even] : 0;
+      const double oo = at.has_right && at.has_below ? 0.5 * folded[at.odd_odd] : 0;
+      // In the middle these are the same cell, which then takes both.
+      x[at.here] -= ee + eo + oe + oo;
+      x[at.right] -= ee - eo + oe - oo;
+      x[at.below] -= ee + eo - oe - oo;
+      x[at.across] -= ee - eo - oe + oo;
+    });
+  }
+
+ private:
+  /// A cell of the first quarter, its mirror images, and where their combinations are.
+  struct Images {
+    std::size_t here, right, below, across;
+    std::size_t even_even, even_odd, odd_even, odd_odd;
+    bool has_right, has_below;
+    double row_share, column_share;
+  };
+
+  template <class Visit>
+  void for_quarter(Visit visit) const {
+    const std::array<std::size_t, 5> begin = begins();
+    for (std::size_t k = 0; k < even_; ++k) {
+      for (std::size_t l = 0; l < even_; ++l) {
+        visit(Images{.here = k * size_ + l,
+                     .right = k * size_ + opposite(l),
+                     .below = opposite(k) * size_ + l,
+                     .across = opposite(k) * size_ + opposite(l),
+                     .even_even = begin[0] + k * even_ + l,
+                     .even_odd = begin[1] + k * odd_ + l,
+                     .odd_even = begin[2] + l * odd_ + k,
+                     .odd_odd = begin[3] + k * odd_ + l,
+                     .has_right = l < odd_,
+                     .has_below = k < odd_,
+                     .row_share = share(k),
+                     .column_share = share(l)});
+      }
+    }
+  }
+
+  std::size_t size_;
+  std::size_t even_;
+  std::size_t odd_;
+};
+
+/// The four blocks, of which two are equal.
+struct Blocks {
+  Eigen::MatrixXd even_even;
+  Eigen::MatrixXd mixed;
+  Eigen::MatrixXd odd_odd;
+
+  const Eigen::MatrixXd& operator[](std::size_t block) const {
+    return block == 0 ? even_even : block == 3 ? odd_odd : mixed;
+  }
+};
+
+template <class Function>
+Blocks for_each_block(const Blocks& blocks, Function function) {
+  return {function(blocks.even_even), function(blocks.mixed), function(blocks.odd_odd)};
+}
+
+void check(const CoxSettings& settings) {
+  require_setting("size of the grid", static_cast<double>(settings.size), between(2, 128));
+  require_setting("length_scale", settings.length_scale, between(1e-3, 1e2));
+  require_setting("variance", settings.variance, between(1e-3, 10));
+  require_setting("expected_points", settings.expected_points, between(1e-3, 1e6));
+}
+
+double mean_of(const CoxSettings& settings) {
+  return std::log(settings.expected_points) - 0.5 * settings.variance;
+}
+
+double cell_area(const CoxSettings& settings) {
+  return 1 / static_cast<double>(settings.size * settings.size);
+}
+
+/// The covariance of sums and differences: the images of one cell, with their signs.
+Eigen::MatrixXd covariance_block(const CoxSettings& settings, bool odd_rows, bool odd_columns) {
+  const Mirror mirror(settings.size);
+  const std::size_t rows = odd_rows ? mirror.odd() : mirror.even();
+  const std::size_t columns = odd_columns ? mirror.odd() : mirror.even();
+  const double range = static_cast<double>(settings.size) * settings.length_scale;
+  const auto kernel = [&](std::size_t i, std::size_t j, std::size_t k, std::size_t l) {
+    const double down = static_cast<double>(i) - static_cast<double>(k);
+    const double along = static_cast<double>(j) - static_cast<double>(l);
+    return settings.variance * std::exp(-std::sqrt(down * down + along * along) / range);
+  };
+  const double row_sign = odd_rows ? -1 : 1;
+  const double column_sign = odd_columns ? -1 : 1;
+  const auto share = [&](std::size_t k, std::size_t l) {
+    return (odd_rows ? 1 : mirror.share(k)) * (odd_columns ? 1 : mirror.share(l));
+  };
+  const auto cells = static_cast<Eigen::Index>(rows * columns);
+  Eigen::MatrixXd block(cells, cells);
+  for (std::size_t b = 0; b < rows * columns; ++b) {
+    const std::size_t k = b / columns, l = b % columns;
+    const std::size_t k_image = mirror.opposite(k), l_image = mirror.opposite(l);
+    for (std::size_t a = b; a < rows * columns; ++a) {
+      const std::size_t i = a / columns, j = a % columns;
+      const double sum =
+          kernel(i, j, k, l) + row_sign * kernel(i, j, k_image, l) +
+          column_sign * (kernel(i, j, k, l_image) + row_sign * kernel(i, j, k_image, l_image));
+      const auto row = static_cast<Eigen::Index>(a), column = static_cast<Eigen::Index>(b);
+      block(row, column) = share(i, j) * share(k, l) * sum;
+      block(column, row) = block(row, column);
+    }
+  }
+  return block;
+}
+
+Blocks covariance_blocks(const CoxSettings& settings) {
+  return {covariance_block(settings, false, false), covariance_block(settings, false, true),
+          covariance_block(settings, true, true)};
+}
+
+Eigen::MatrixXd inverse(const Eigen::MatrixXd& block) {
+  return block.llt().solve(Eigen::MatrixXd::Identity(block.rows(), block.rows()));
+}
+
+/// All entries of a matrix that is given by its blocks.
+std::vector<double> unfolded(const Mirror& mirror, const Blocks& blocks) {
+  const std::size_t cells = mirror.cells();
+  const std::array<std::size_t, 5> begin = mirror.begins();
+  std::vector<double> matrix(cells * cells);
+  std::vector<double> unit(cells);
+  std::vector<double> folded(cells);
+  std::vector<double> product(cells);
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    unit[cell] = -1;  // what is unfolded is subtracted
+    mirror.fold(unit.data(), folded.data());
+    unit[cell] = 0;
+    std::ranges::fill(product, 0.0);
+    for (std::size_t block = 0; block < 4; ++block) {
+      Eigen::Map<Eigen::VectorXd> part(product.data() + begin[block], blocks[block].rows());
+      for (std::size_t i = begin[block]; i < begin[block + 1]; ++i) {
+        // At most one cell in each block belongs to the unit vector.
+        if (folded[i] == 0) continue;
+        part += folded[i] * blocks[block].col(static_cast<Eigen::Index>(i - begin[block]));
+      }
+    }
+    mirror.subtract_unfolded(product.data(), matrix.data() + cell * cells);
+  }
+  return matrix;
+}
+
+}  // namespace
+
+struct CoxProcess::Field {
+  CoxSettings settings;
+  Mirror mirror;
+  AlignedVector counts;
+  Blocks precision;
+
+  /// Blocks of G.
+  Blocks metric() const {
+    const double information =
+        cell_area(settings) * std::exp(mean_of(settings) + settings.variance);
+    return for_each_block(precision, [&](Eigen::MatrixXd block) {
+      block.diagonal().array() += information;
+      return block;
+    });
+  }
+};
+
+CoxProcess::CoxProcess(const CoxSettings& settings, std::span<const std::uint64_t> counts)
+    : folded_(counts.size()), pulls_(counts.size()) {
+  check(settings);
+  const Mirror mirror(settings.size);
+  if (counts.size() != mirror.cells()) {
+    throw DataError(fmt::format("Cox process: found {} counts, must be {} * {} = {}", counts.size(),
+                                settings.size, settings.size, mirror.cells()));
+  }
+  AlignedVector numbers(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) numbers[i] = static_cast<double>(counts[i]);
+  field_ = std::make_shared<const Field>(
+      Field{.settings = settings,
+            .mirror = mirror,
+            .counts = std::move(numbers),
+            .precision = for_each_block(covariance_blocks(settings), inverse)});
+}
+
+double CoxProcess::operator()(std::span<const double> x, std::span<double> gradient) {
+  const Field& field = *field_;
+  const std::size_t cells = field.mirror.cells();
+  const double area = cell_area(field.settings);
+  const double mean = mean_of(field.settings);
+  const double* const position = x.data();
+  const double* const counts = field.counts.data();
+  double* const derivative = gradient.data();
+  // The gradient holds x - mu until it is folded.
+#pragma omp simd
+  for (std::size_t i = 0; i < cells; ++i) derivative[i] = position[i] - mean;
+  field.mirror.fold(derivative, folded_.data());
+  const std::array<std::size_t, 5> begin = field.mirror.begins();
+  double squares = 0;
+  for (std::size_t block = 0; block < 4; ++block) {
+    const Eigen::MatrixXd& precision = field.precision[block];
+    const Eigen::Map<const Eigen::VectorXd> part(folded_.data() + begin[block], precision.rows());
+    Eigen::Map<Eigen::VectorXd> pull(pulls_.data() + begin[block], precision.rows());
+    // Reads half of the matrix, and memory is what this takes time for.
+    pull.noalias() = precision.selfadjointView<Eigen::Lower>() * part;
+    squares += pull.dot(part);
+  }
+  double likelihood = 0;
+#pragma omp simd reduction(+ : likelihood)
+  for (std::size_t i = 0; i < cells; ++i) {
+    const double intensity = area * fast_exp(position[i]);
+    likelihood += counts[i] * position[i] - intensity;
+    derivative[i] = counts[i] - intensity;
+  }
+  field.mirror.subtract_unfolded(pulls_.data(), derivative);
+  return likelihood - 0.5 * squares;
+}
+
+std::size_t CoxProcess::dimension() const { return field_->mirror.cells(); }
+
+std::vector<std::string> CoxProcess::names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= field_->settings.size; ++i) {
+    for (std::size_t j = 1; j <= field_->settings.size; ++j) {
+      names.push_back(fmt::format("x.{}.{}", i, j));
+    }
+  }
+  return names;
+}
+
+std::vector<double> CoxProcess::mass_matrix() const {
+  return unfolded(field_->mirror, field_->metric());
+}
+
+std::vector<double> CoxProcess::inverse_mass_matrix() const {
+  return unfolded(field_->mirror, for_each_block(field_->metric(), inverse));
+}
+
+std::vector<std::uint64_t> simulate_cox_counts(const CoxSettings& settings, std::uint64_t seed) {
+  check(settings);
+  const Mirror mirror(settings.size);
+  const std::array<std::size_t, 5> begin = mirror.begins();
+  Stream stream({.seed = seed}, Purpose::test);
+  std::vector<double> normals(mirror.cells());
+  stream.fill_normal(normals);
+  std::vector<double> folded(mirror.cells());
+  const Blocks factors = for_each_block(
+      covariance_blocks(settings),
+      [](const Eigen::MatrixXd& block) -> Eigen::MatrixXd { return block.llt().matrixL(); });
+  for (std::size_t block = 0; block < 4; ++block) {
+    const Eigen::Index rows = factors[block].rows();
+    Eigen::Map<Eigen::VectorXd>(folded.data() + begin[block], rows) =
+        factors[block] * Eigen::Map<const Eigen::VectorXd>(normals.data() + begin[block], rows);
+  }
+  std::vector<double> x(mirror.cells(), mean_of(settings));
+  mirror.subtract_unfolded(folded.data(), x.data());
+  std::vector<std::uint64_t> counts;
+  for (const double entry : x) {
+    // Events of a Poisson process of rate 1 before this time.
+    const double time = cell_area(settings) * std::exp(entry);
+    std::uint64_t count = 0;
+    for (double now = stream.exponential(); now < time; now += stream.exponential()) ++count;
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+}  // namespace rehmc
