@@ -48,6 +48,16 @@ std::vector<std::string> names_with(const std::string& effect, std::size_t schoo
   return names;
 }
 
+/// The coordinates, with tau on its own scale.
+std::vector<Quantity> quantities_with(const std::string& effect, std::size_t schools) {
+  std::vector<Quantity> quantities;
+  for (std::string& name : names_with(effect, schools)) {
+    quantities.push_back({std::move(name), quantities.size()});
+  }
+  quantities[1].name = "tau";
+  return quantities;
+}
+
 std::shared_ptr<const SchoolsData> checked(SchoolsData data) {
   const std::size_t schools = data.effects.size();
   if (schools == 0) throw DataError("eight schools: found no schools, give at least one");
@@ -102,6 +112,16 @@ std::vector<std::string> EightSchoolsCentred::names() const {
   return names_with("theta", data_->effects.size());
 }
 
+std::vector<Quantity> EightSchoolsCentred::quantities() const {
+  return quantities_with("theta", data_->effects.size());
+}
+
+void EightSchoolsCentred::evaluate_quantities(std::span<const double> x, std::span<double> values,
+                                              Stream* /*stream*/) const {
+  std::copy(x.begin(), x.end(), values.begin());
+  values[1] = tau(x);
+}
+
 double EightSchoolsNonCentred::operator()(std::span<const double> x,
                                           std::span<double> gradient) const {
   const std::size_t schools = data_->effects.size();
@@ -127,6 +147,21 @@ double EightSchoolsNonCentred::operator()(std::span<const double> x,
 
 std::vector<std::string> EightSchoolsNonCentred::names() const {
   return names_with("theta_trans", data_->effects.size());
+}
+
+std::vector<Quantity> EightSchoolsNonCentred::quantities() const {
+  const std::size_t schools = data_->effects.size();
+  std::vector<Quantity> quantities = quantities_with("theta_trans", schools);
+  for (std::size_t j = 1; j <= schools; ++j) quantities.push_back({"theta." + std::to_string(j)});
+  return quantities;
+}
+
+void EightSchoolsNonCentred::evaluate_quantities(std::span<const double> x,
+                                                 std::span<double> values,
+                                                 Stream* /*stream*/) const {
+  std::copy(x.begin(), x.end(), values.begin());
+  values[1] = tau(x);
+  for (std::size_t j = 0; j < data_->effects.size(); ++j) values[x.size() + j] = theta(x, j);
 }
 
 }  // namespace rehmc

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/core/quantity.hpp"
+#include "rehmc/core/random.hpp"
+
 namespace rehmc {
 
 /// The classic data: the effects y_j that were measured, and their standard errors sigma_j.
@@ -37,6 +40,10 @@ class EightSchoolsCentred {
   std::size_t dimension() const { return 2 + data_->effects.size(); }
   std::vector<std::string> names() const;  ///< mu, log_tau, theta.1, ...
 
+  std::vector<Quantity> quantities() const;  ///< mu, tau, theta.1, ...
+  void evaluate_quantities(std::span<const double> x, std::span<double> values,
+                           Stream* stream) const;
+
   static double tau(std::span<const double> x) { return std::exp(x[1]); }
 
  private:
@@ -52,6 +59,10 @@ class EightSchoolsNonCentred {
   double operator()(std::span<const double> x, std::span<double> gradient) const;
   std::size_t dimension() const { return 2 + data_->effects.size(); }
   std::vector<std::string> names() const;  ///< mu, log_tau, theta_trans.1, ...
+
+  std::vector<Quantity> quantities() const;  ///< mu, tau, theta_trans.1, ..., theta.1, ...
+  void evaluate_quantities(std::span<const double> x, std::span<double> values,
+                           Stream* stream) const;
 
   static double tau(std::span<const double> x) { return std::exp(x[1]); }
   /// The effect of school 0, 1, ...

@@ -307,7 +307,9 @@ std::vector<Entry> make_entries() {
       {{"eight-schools", "effects of coaching in eight schools, non-centred",
         "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j = mu + tau theta_trans_j with\n"
         "theta_trans_j ~ N(0, 1), y_j ~ N(theta_j, sigma_j) (Rubin 1981; Gelman et al., Bayesian\n"
-        "Data Analysis, section 5.5). Parameters: mu, log_tau, theta_trans.1, ...",
+        "Data Analysis, section 5.5). Parameters: mu, log_tau, theta_trans.1, ...; read as mu, "
+        "tau,\n"
+        "theta_trans.1, ..., theta.1, ...",
         schools_help, schools_example},
        schools_keys,
        1,
@@ -315,8 +317,8 @@ std::vector<Entry> make_entries() {
   entries.push_back(
       {{"eight-schools-centred", "the same posterior in the form that HMC finds hard",
         "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau), y_j ~ N(theta_j, sigma_j):\n"
-        "a funnel in (log_tau, theta), on which HMC diverges. Parameters: mu, log_tau, theta.1, "
-        "...",
+        "a funnel in (log_tau, theta), on which HMC diverges. Parameters: mu, log_tau, theta.1,\n"
+        "...; read as mu, tau, theta.1, ...",
         schools_help, schools_example},
        schools_keys,
        1,

@@ -168,6 +168,37 @@ TEST(Densities, EightSchoolsIsItsDefinitionInBothParametrisations) {
   }
 }
 
+TEST(Densities, EightSchoolsAreReadOnTheScaleOfTauAndTheta) {
+  const SchoolsData two{.effects = {1, -2}, .standard_errors = {3, 0.5}};
+  const std::vector<double> x{0.3, 0.4, 1.1, -0.6};
+  const double tau = std::exp(0.4);
+  const auto read = [&](Density density) {
+    std::vector<double> values(density.quantities().size());
+    density.evaluate_quantities(x, values, nullptr);
+    return values;
+  };
+  const auto names = [](const Density& density) {
+    std::vector<std::string> result;
+    for (const Quantity& quantity : density.quantities()) {
+      EXPECT_EQ(quantity.coordinate.value_or(99), result.size() < 4 ? result.size() : 99);
+      result.push_back(quantity.name);
+    }
+    return result;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(EightSchoolsCentred(two)), (Names{"mu", "tau", "theta.1", "theta.2"}));
+  const std::vector<double> centred = read(EightSchoolsCentred(two));
+  ASSERT_EQ(centred.size(), 4U);
+  EXPECT_DOUBLE_EQ(centred[1], tau);
+  EXPECT_EQ(centred[3], -0.6);
+  EXPECT_EQ(names(EightSchoolsNonCentred(two)),
+            (Names{"mu", "tau", "theta_trans.1", "theta_trans.2", "theta.1", "theta.2"}));
+  const std::vector<double> values = read(EightSchoolsNonCentred(two));
+  const std::vector<double> expected{0.3, tau, 1.1, -0.6, 0.3 + tau * 1.1, 0.3 + tau * -0.6};
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_DOUBLE_EQ(values[i], expected[i]) << i;
+}
+
 TEST(Densities, EightSchoolsStaysFiniteForHugeAndTinyTau) {
   std::vector<double> x(10, 0.5);
   std::vector<double> gradient(10);
