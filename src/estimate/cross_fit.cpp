@@ -56,20 +56,30 @@ Eigen::MatrixXd SharedColumns::solve(const Eigen::MatrixXd& covariance) const {
 CrossFit::CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold,
                    const SharedColumns& shared, bool use_shared)
     : fold_(fold), shared_(shared), columns_(std::move(columns)), targets_(targets) {
-  const Eigen::RowVectorXd mean = TrainingMoments::mean(columns_, fold);
-  covariance_ = TrainingMoments::covariance(columns_, mean, columns_, mean, fold);
+  mean_ = TrainingMoments::mean(columns_, fold);
+  covariance_ = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
   if (!use_shared) return;
   const Eigen::MatrixXd with_shared =
-      TrainingMoments::covariance(shared.columns(), shared.mean(), columns_, mean, fold);
+      TrainingMoments::covariance(shared.columns(), shared.mean(), columns_, mean_, fold);
   explained_ = shared.solve(with_shared);
   covariance_left_ = covariance_ - with_shared.transpose() * explained_;
 }
 
-CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, bool with_shared) const {
+CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, bool with_shared,
+                            const Targets& targets) const {
   const Eigen::MatrixXd& all = with_shared ? covariance_left_ : covariance_;
   const auto count = static_cast<Eigen::Index>(features.size());
+  const Eigen::Index tested = fold_.end - fold_.begin;
+  const Eigen::Index first_target = columns_.cols() - targets_ + targets.first;
   Fit result;
-  result.own.resize(count, targets_);
+  result.targets = targets;
+  result.own.resize(count, targets.count);
+  // The fold's means of the features, for the dependence: own ones less what the shared explain.
+  Eigen::VectorXd own_mean(count);
+  Eigen::VectorXd shared_mean;
+  if (with_shared) {
+    shared_mean = shared_.columns().middleRows(fold_.begin, tested).colwise().mean().transpose();
+  }
   if (count > 0) {
     const Eigen::VectorXd inverse_sd = inverse_sds(covariance_);
     Eigen::MatrixXd squares(count, count);
@@ -79,34 +89,48 @@ CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, bool with_shared
         const Eigen::Index other = features[static_cast<std::size_t>(b)];
         squares(a, b) = inverse_sd[column] * all(column, other) * inverse_sd[other];
       }
-      result.own.row(a) = inverse_sd[column] * all.row(column).tail(targets_);
+      result.own.row(a) = inverse_sd[column] * all.row(column).segment(first_target, targets.count);
+      own_mean[a] = columns_.col(column).segment(fold_.begin, tested).mean();
+      if (with_shared) own_mean[a] -= explained_.col(column).dot(shared_mean);
+      own_mean[a] *= inverse_sd[column];
     }
     squares.diagonal().array() += ridge;
-    result.own = Eigen::LDLT<Eigen::MatrixXd>(squares).solve(result.own).eval();
+    const Eigen::LDLT<Eigen::MatrixXd> factor(squares);
+    result.own = factor.solve(result.own).eval();
+    own_mean = factor.solve(own_mean).eval();
     for (Eigen::Index a = 0; a < count; ++a) {
-      result.own.row(a) *= inverse_sd[features[static_cast<std::size_t>(a)]];
+      const double scale = inverse_sd[features[static_cast<std::size_t>(a)]];
+      result.own.row(a) *= scale;
+      own_mean[a] *= scale;
     }
   }
+  result.dependence.setZero(columns_.rows());
+  for (Eigen::Index a = 0; a < count; ++a) {
+    const Eigen::Index column = features[static_cast<std::size_t>(a)];
+    result.dependence.array() += own_mean[a] * (columns_.col(column).array() - mean_[column]);
+  }
   if (with_shared) {
-    result.shared = explained_.rightCols(targets_);
+    result.shared = explained_.middleCols(first_target, targets.count);
+    Eigen::VectorXd of_shared = shared_.solve(shared_mean);
     for (Eigen::Index a = 0; a < count; ++a) {
-      result.shared.noalias() -=
-          explained_.col(features[static_cast<std::size_t>(a)]) * result.own.row(a);
+      const auto explained = explained_.col(features[static_cast<std::size_t>(a)]);
+      result.shared.noalias() -= explained * result.own.row(a);
+      of_shared -= own_mean[a] * explained;
     }
+    result.dependence.noalias() += shared_.columns() * of_shared;
+    result.dependence.array() -= shared_.mean().dot(of_shared);
   }
   result.features = std::move(features);
   return result;
 }
 
-Eigen::MatrixXd CrossFit::residuals(const Fit& fit, Eigen::Index first, Eigen::Index count) const {
-  const auto draws = columns_.middleRows(first, count);
-  Eigen::MatrixXd left = draws.rightCols(targets_);
+Eigen::MatrixXd CrossFit::residuals(const Fit& fit) const {
+  Eigen::MatrixXd left =
+      columns_.middleCols(columns_.cols() - targets_ + fit.targets.first, fit.targets.count);
   for (std::size_t a = 0; a < fit.features.size(); ++a) {
-    left.noalias() -= draws.col(fit.features[a]) * fit.own.row(static_cast<Eigen::Index>(a));
+    left.noalias() -= columns_.col(fit.features[a]) * fit.own.row(static_cast<Eigen::Index>(a));
   }
-  if (fit.shared.size() > 0) {
-    left.noalias() -= shared_.columns().middleRows(first, count) * fit.shared;
-  }
+  if (fit.shared.size() > 0) left.noalias() -= shared_.columns() * fit.shared;
   return left;
 }
 

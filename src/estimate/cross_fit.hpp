@@ -39,26 +39,32 @@ class CrossFit {
   CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold,
            const SharedColumns& shared, bool use_shared);
 
+  /// Some of the targets.
+  struct Targets {
+    Eigen::Index first;
+    Eigen::Index count;
+  };
   /// Coefficients by these feature columns, maybe together with the shared ones.
   struct Fit {
+    Targets targets;
     std::vector<Eigen::Index> features;
     Eigen::MatrixXd own;     ///< one row per feature, one column per target
     Eigen::MatrixXd shared;  ///< likewise for the shared columns; empty without them
+    /// How the fold's mean of the features, times the coefficients, depends on the targets of the
+    /// draws outside: it is the mean over those of target * dependence.
+    Eigen::VectorXd dependence;
   };
-  Fit fit(std::vector<Eigen::Index> features, bool with_shared) const;
+  Fit fit(std::vector<Eigen::Index> features, bool with_shared, const Targets& targets) const;
 
-  /// What a fit leaves of the targets in these draws.
-  Eigen::MatrixXd residuals(const Fit& fit, Eigen::Index first, Eigen::Index count) const;
-  /// In the draws of the fold: those that the fit has not seen.
-  Eigen::MatrixXd residuals(const Fit& fit) const {
-    return residuals(fit, fold_.begin, fold_.end - fold_.begin);
-  }
+  /// What a fit leaves of its targets in all draws.
+  Eigen::MatrixXd residuals(const Fit& fit) const;
 
  private:
   const Fold fold_;
   const SharedColumns& shared_;
   Eigen::MatrixXd columns_;
   Eigen::Index targets_;
+  Eigen::RowVectorXd mean_;          ///< of all columns
   Eigen::MatrixXd covariance_;       ///< of all columns
   Eigen::MatrixXd explained_;        ///< coefficients of all columns on the shared ones
   Eigen::MatrixXd covariance_left_;  ///< of all columns, less what the shared ones explain

@@ -30,6 +30,16 @@ constexpr auto set_count = static_cast<std::size_t>(FeatureSet::quadratic) + 1;
 constexpr Eigen::Index draws_per_feature = 4;
 /// A feature whose tail is heavier has no finite variance, as far as one can tell.
 constexpr double heaviest_tail = 0.5;
+/// A growing feature must look lighter than this to go with a bounded function.
+constexpr double lightest_tail = 0.3;
+/// A coordinate with a heavier tail than this has a power law, as far as one can tell; then only
+/// bounded fields go well with bounded functions, such as indicators.
+constexpr double power_law_tail = 0.12;
+/// A growing feature with a heavier tail has hardly a mean.
+constexpr double heaviest_growing = 1.0;
+/// Moments whose tail is heavier than this get a warning. Shapes are underrated where chains take
+/// long to come from the tails, so it must be less than the 0.5 of theory.
+constexpr double surely_heavy = 0.4;
 /// Up to this dimension four folds are cheap; beyond it, two.
 constexpr Eigen::Index small_dimension = 100;
 /// Up to this dimension all fields that are linear in the state are affordable.
@@ -40,8 +50,10 @@ constexpr std::size_t most_rows = 24;
 /// Own features of a function of many coordinates: those of so many.
 constexpr std::size_t coordinates_of_a_function = 3;
 /// A larger set must be better by this factor of the variance: the choice is noisy.
-constexpr double worthwhile = 0.98;
+constexpr double worthwhile = 0.9;
 constexpr Eigen::Index columns_at_once = 32;
+/// What the precision of stored gradients may do to an estimate, in sds.
+constexpr double single_precision = 1e-6;
 
 using Index = Eigen::Index;
 
@@ -54,7 +66,10 @@ class Errors {
     series_.chains = table.chains;
     series_.iterations = table.draws_per_chain;
   }
-  /// Squared standard error of the mean over all draws; 0 for a series that does not move.
+  /// Squared standard error of the mean over all draws; 0 for a series that does not move. Raised
+  /// for series of which few draws carry most of the variance, such as remainders that are small
+  /// but for the tails: their variance is more often seen too small than too large. The factor was
+  /// chosen by simulation, for the variance of error / MCSE over laws from normal to Student-t(5).
   double squared_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
     const double mean = series.mean();
     const double variance =
@@ -64,13 +79,22 @@ class Errors {
     series_.values.resize(static_cast<std::size_t>(series.size()));
     Eigen::Map<Eigen::VectorXd>(series_.values.data(), series.size()) =
         (series.array() - mean) / std::sqrt(variance);
-    return variance / effective_size_.of_split(series_);
+    const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
+    const double kurtosis = values.square().square().mean();
+    constexpr double per_draw = 40;
+    const double raised = 1 + per_draw * kurtosis / static_cast<double>(series.size());
+    return raised * variance / effective_size_.of_split(series_);
   }
 
  private:
   ChainTable series_;
   EffectiveSize effective_size_;
 };
+
+double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {
+  const Eigen::VectorXd sizes = values.cwiseAbs();
+  return tail_shape({sizes.data(), static_cast<std::size_t>(sizes.size())});
+}
 
 bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series) {
   if (!series.allFinite()) return true;
@@ -89,6 +113,7 @@ class Run {
       return frame.scale.allFinite() && frame.centre.allFinite() && frame.scale.minCoeff() > 0;
     });
     if (!usable) return;
+    measure_tails();
     share_columns(settings);
   }
 
@@ -98,9 +123,12 @@ class Run {
   std::vector<SteinFrame> frames;          ///< one per fold
   std::vector<SharedColumns> shared;       ///< linear and block features, one per fold
   std::vector<Eigen::MatrixXd> blocks;     ///< block features alone, one per fold
-  std::vector<Index> linear;               ///< coordinates whose gradients are shared
+  std::vector<std::vector<Index>> linear;  ///< coordinates whose gradients a fold shares
   std::vector<Index> block_first;          ///< coordinate of each block feature
   std::vector<Eigen::MatrixXd> quadratic;  ///< per draw, one per fold; empty in high dimension
+  /// Of the tails of every coordinate and of its (C g), 0 for light tails; one per fold.
+  std::vector<Eigen::VectorXd> shape_z;
+  std::vector<Eigen::VectorXd> shape_u;
   bool usable = false;
 
   Index training_draws() const {
@@ -126,6 +154,50 @@ class Run {
       products.u.noalias() = table.gradients * frame.matrix.middleRows(i, count).transpose();
     }
     return {table, frame, i, products.u.col(i - products.first)};
+  }
+
+  /// The shape of the tail of a function of states, by states outside a fold: which features a fold
+  /// uses must not depend on its own draws, or their means would not be 0.
+  double training_shape(std::size_t fold, const Eigen::VectorXd& values) const {
+    std::vector<Index> rows;
+    for (std::size_t n = 0; n < table.draws(); ++n) {
+      const bool inside = to_index(n) >= folds[fold].begin && to_index(n) < folds[fold].end;
+      if (!inside) rows.push_back(state_of(n));
+    }
+    return shape_of(values(rows));
+  }
+  /// The same by all draws.
+  double shape(const Eigen::VectorXd& values) const {
+    std::vector<Index> rows;
+    for (std::size_t n = 0; n < table.draws(); ++n) rows.push_back(state_of(n));
+    return shape_of(values(rows));
+  }
+
+  /// One state of a draw: those of one trajectory are too much alike to tell a tail by.
+  Index state_of(std::size_t n) const {
+    return to_index((table.begins[n] + table.begins[n + 1]) / 2);
+  }
+
+  /// Evenly spread states outside a fold, about so many or all.
+  std::vector<Index> training_states(const Fold& fold, std::size_t enough) const {
+    const std::size_t first = table.begins[static_cast<std::size_t>(fold.begin)];
+    const std::size_t last = table.begins[static_cast<std::size_t>(fold.end)];
+    const auto states = static_cast<std::size_t>(table.states());
+    const std::size_t stride = std::max<std::size_t>(1, (states - (last - first)) / enough);
+    std::vector<Index> rows;
+    for (std::size_t s = 0; s < states; s += stride) {
+      if (s < first || s >= last) rows.push_back(to_index(s));
+    }
+    return rows;
+  }
+
+  /// The coordinates k for which z_k u_i has a finite variance.
+  std::vector<Index> light_rows(std::size_t fold, Index i) const {
+    std::vector<Index> light;
+    for (Index k = 0; k < table.dimension(); ++k) {
+      if (shape_z[fold][k] + shape_u[fold][i] <= heaviest_tail) light.push_back(k);
+    }
+    return light;
   }
 
   /// Puts what each fold computed for its own draws into one series.
@@ -159,18 +231,24 @@ class Run {
   }
 
   SteinFrame fit_frame(const Fold& fold) const {
-    const std::size_t first = table.begins[static_cast<std::size_t>(fold.begin)];
-    const std::size_t last = table.begins[static_cast<std::size_t>(fold.end)];
-    const std::size_t others = static_cast<std::size_t>(table.states()) - (last - first);
     const std::size_t enough =
         std::max<std::size_t>(4000, 10 * static_cast<std::size_t>(table.dimension()));
-    const std::size_t stride = std::max<std::size_t>(1, others / enough);
-    std::vector<Index> rows;
-    for (std::size_t s = 0; s < static_cast<std::size_t>(table.states()); s += stride) {
-      if (s < first || s >= last) rows.push_back(to_index(s));
-    }
+    const std::vector<Index> rows = training_states(fold, enough);
     return SteinFrame::fit(table.positions(rows, Eigen::all), table.gradients(rows, Eigen::all),
                            table.weights(rows), static_cast<double>(training_draws()));
+  }
+
+  void measure_tails() {
+    const Index d = table.dimension();
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      shape_z.emplace_back(d);
+      shape_u.emplace_back(d);
+      for (Index i = 0; i < d; ++i) {
+        const CoordinateStates own = coordinate(f, i);
+        shape_z[f][i] = std::max(0.0, training_shape(f, own.z));
+        shape_u[f][i] = std::max(0.0, training_shape(f, own.u));
+      }
+    }
   }
 
   void share_columns(const SharpenSettings& settings) {
@@ -185,20 +263,19 @@ class Run {
     }
     const Index room = training_draws() / draws_per_feature - power_fields -
                        to_index(standard_probabilities.size());
-    for (Index b = 0; b < blocks.front().cols(); ++b) {
-      block_heavy_.push_back(too_heavy(across_folds(blocks, b)));
-    }
-    if (d + blocks.front().cols() <= room) {
-      for (Index i = 0; i < d; ++i) {
-        if (!too_heavy(across_folds(linear_means, i))) linear.push_back(i);
-      }
-    }
     for (std::size_t f = 0; f < folds.size(); ++f) {
-      Eigen::MatrixXd columns(to_index(table.draws()), to_index(linear.size()) + blocks[f].cols());
+      auto& coordinates = linear.emplace_back();
+      if (d + blocks[f].cols() <= room) {
+        for (Index i = 0; i < d; ++i) {
+          if (shape_u[f][i] <= heaviest_tail) coordinates.push_back(i);
+        }
+      }
+      Eigen::MatrixXd columns(to_index(table.draws()),
+                              to_index(coordinates.size()) + blocks[f].cols());
       Index used = 0;
-      for (const Index i : linear) columns.col(used++) = linear_means[f].col(i);
+      for (const Index i : coordinates) columns.col(used++) = linear_means[f].col(i);
       for (Index b = 0; b < blocks[f].cols(); ++b) {
-        if (!block_heavy_[static_cast<std::size_t>(b)]) columns.col(used++) = blocks[f].col(b);
+        if (!too_heavy(outside(folds[f], blocks[f].col(b)))) columns.col(used++) = blocks[f].col(b);
       }
       columns.conservativeResize(Eigen::NoChange, used);
       shared.emplace_back(std::move(columns), folds[f]);
@@ -206,6 +283,12 @@ class Run {
     if (d <= quadratic_dimension && d * d + d <= room) {
       for (std::size_t f = 0; f < folds.size(); ++f) quadratic.push_back(quadratic_features(f));
     }
+  }
+
+  static Eigen::VectorXd outside(const Fold& fold, const Eigen::VectorXd& series) {
+    Eigen::VectorXd rest(series.size() - (fold.end - fold.begin));
+    rest << series.head(fold.begin), series.tail(series.size() - fold.end);
+    return rest;
   }
 
   /// The scale of every block: the sum over its coordinates of z g + 1 (the virial).
@@ -233,10 +316,14 @@ class Run {
   Eigen::MatrixXd quadratic_features(std::size_t fold) {
     const Index d = table.dimension();
     Eigen::MatrixXd features(to_index(table.draws()), d * d);
+    Index used = 0;
     for (Index i = 0; i < d; ++i) {
-      const CoordinateStates own = coordinate(fold, i);
-      features.middleCols(i * d, d) = row_features(fold, i, own);
+      const std::vector<Index> light = light_rows(fold, i);
+      features.middleCols(used, to_index(light.size())) =
+          row_features(fold, i, coordinate(fold, i))(Eigen::all, light);
+      used += to_index(light.size());
     }
+    features.conservativeResize(Eigen::NoChange, used);
     return features;
   }
 
@@ -260,10 +347,6 @@ class Run {
 
  private:
   std::vector<Products> products_;
-  std::vector<bool> block_heavy_;
-
- public:
-  const std::vector<bool>& block_heavy() const { return block_heavy_; }
 };
 
 /// Averages whose mean should be 0.
@@ -292,18 +375,36 @@ class Check {
   SteinCheck result_;
 };
 
-/// The own features of a scalar in every fold, and which of them may be used.
-struct OwnFeatures {
-  std::vector<Eigen::MatrixXd> of_folds;
-  std::vector<bool> heavy;  ///< by column
+/// The shape of a tail, estimated in two ways that may overrate it.
+struct Shape {
+  /// From the function itself. Powers of light tails look heavy.
+  double direct = 0;
+  /// j k(z) + k(u) for z^j u, as if the tails of z and u went together.
+  double bound = 0;
+
+  double least() const { return std::min(direct, bound); }
 };
 
-OwnFeatures gather_own(Run& run, std::vector<Eigen::MatrixXd> of_folds) {
-  OwnFeatures own{std::move(of_folds), {}};
-  for (Index column = 0; column < own.of_folds.front().cols(); ++column) {
-    own.heavy.push_back(too_heavy(run.across_folds(own.of_folds, column)));
+/// The own features of a scalar in every fold.
+struct OwnFeatures {
+  std::vector<Eigen::MatrixXd> of_folds;
+  std::vector<std::vector<Shape>> shapes;  ///< of the columns of every fold
+};
+
+/// Thresholds have bounded fields, which fall as 1 / z: their tails are those of u.
+std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
+                             const CoordinateStates& states, std::size_t thresholds) {
+  const double shape_z = run.shape_z[fold][i];
+  const double shape_u = run.shape_u[fold][i];
+  const double shape_g = std::max(0.0, run.training_shape(fold, states.g));
+  std::vector<Shape> shapes{{shape_u, shape_u}};
+  for (Index field = 1; field < power_fields; ++field) {
+    const double along = field <= highest_power ? shape_u : shape_g;
+    shapes.push_back({run.training_shape(fold, power_feature(states, field)),
+                      static_cast<double>(power_of(field)) * shape_z + along});
   }
-  return own;
+  shapes.resize(static_cast<std::size_t>(power_fields) + thresholds, shapes.front());
+  return shapes;
 }
 
 /// One scalar: targets, features, choice.
@@ -317,7 +418,8 @@ class ScalarFit {
 
   /// Whether its quantiles are those of a coordinate, carried over.
   bool follows_coordinate() const { return scalar_.coordinate.has_value(); }
-  const std::vector<double>& thresholds() const { return thresholds_; }
+  /// Where the fields of a fold's thresholds lie.
+  const std::vector<double>& thresholds(std::size_t fold) const { return fold_thresholds_[fold]; }
 
   /// `states`: the own coordinate in every fold; none for a function of many.
   SharpenedEstimate estimate(const OwnFeatures& own, const std::vector<CoordinateStates>& states) {
@@ -355,10 +457,31 @@ class ScalarFit {
     for (const QuantileEstimate& quantile : scalar_.known.quantiles) {
       thresholds_.push_back(identical_ ? quantile.value : measured_quantile(quantile.probability));
     }
+    for (const Fold& fold : run_.folds) {
+      fold_thresholds_.push_back(follows_coordinate() ? training_quantiles(fold) : thresholds_);
+    }
   }
 
   double measured_probability(double probability) const {
     return falling_ ? 1 - probability : probability;
+  }
+
+  /// Roughly the quantiles of the draws outside a fold. Thresholds that depended on a draw would
+  /// not leave its features the mean 0: by as little as Bahadur's remainder, which is a lot here.
+  std::vector<double> training_quantiles(const Fold& fold) const {
+    constexpr std::size_t enough = 4000;
+    std::vector<double> values;
+    std::vector<double> weights;
+    for (const Index s : run_.training_states(fold, enough)) {
+      values.push_back(measured_[s]);
+      weights.push_back(run_.table.weights[s]);
+    }
+    const EmpiricalDistribution distribution(std::move(values), weights);
+    std::vector<double> quantiles;
+    for (const QuantileEstimate& quantile : scalar_.known.quantiles) {
+      quantiles.push_back(distribution.quantile(measured_probability(quantile.probability)));
+    }
+    return quantiles;
   }
 
   double measured_quantile(double probability) const {
@@ -399,86 +522,101 @@ class ScalarFit {
   }
 
   void judge_tails() {
-    result_.mean_has_error = !too_heavy(targets_.col(0));
-    result_.sd_has_error = !too_heavy(targets_.col(1));
+    shape_ = std::max(0.0, run_.shape((values_.array() - centre_).matrix()));
+    result_.mean_has_error = !(shape_ > surely_heavy);
+    result_.sd_has_error = !(2 * shape_ > surely_heavy);
   }
+
+  /// Summaries that share their features: a feature must not have a heavier tail than what it is to
+  /// explain, or it spoils the error bar.
+  enum Group : std::size_t { of_mean, of_sd, of_quantiles, groups };
+  /// Feature columns for each group.
+  using Columns = std::array<std::vector<Index>, groups>;
 
   /// Feature columns of the sets, as they stand in the table that fit_all() makes.
   struct Layout {
-    std::vector<Index> bounded;
-    std::vector<Index> growing;
-    std::vector<Index> differences;
-    std::vector<Index> first_powers;  ///< of fields that are constant: shared as linear ones, too
-    Index own = 0;                    ///< number of own columns
+    Columns constant;  ///< of constant fields: the gradients themselves
+    Columns bounded;   ///< of thresholds, and what the states that were not kept add
+    Columns growing;   ///< those, and of growing fields
+    Index own = 0;     ///< number of own columns
+    bool power_law = false;
   };
 
-  Layout lay_out(const OwnFeatures& own) const {
+  static Index largest(const Columns& columns) {
+    std::size_t most = 0;
+    for (const auto& of_group : columns) most = std::max(most, of_group.size());
+    return to_index(most);
+  }
+
+  static Columns joined(const Columns& a, const Columns& b) {
+    Columns both = a;
+    for (std::size_t g = 0; g < groups; ++g)
+      both[g].insert(both[g].end(), b[g].begin(), b[g].end());
+    return both;
+  }
+
+  Layout lay_out(const OwnFeatures& own, std::size_t fold) const {
     Layout layout;
-    layout.own = own.of_folds.front().cols();
-    const Index block = power_fields + to_index(standard_count());
+    layout.own = own.of_folds[fold].cols();
+    const Index block = power_fields + to_index(thresholds_.size());
+    const double shape = run_.training_shape(fold, (values_.array() - centre_).matrix());
+    layout.power_law = shape > power_law_tail;
+    // Moments have tails of their own, which growing fields may well cancel: the choice by the
+    // error that is left decides. Indicators are bounded.
+    const std::array<double, groups> limits{heaviest_growing, heaviest_growing,
+                                            layout.power_law ? -1.0 : lightest_tail};
+    Columns powers;
     for (Index column = 0; column < layout.own; ++column) {
-      if (own.heavy[static_cast<std::size_t>(column)]) continue;
+      const Shape& tail = own.shapes[fold][static_cast<std::size_t>(column)];
       const Index place = column % block;
-      if (place == 0) {
-        layout.first_powers.push_back(column);
-      } else if (place < power_fields) {
-        layout.growing.push_back(column);
-      } else {
-        layout.bounded.push_back(column);
+      for (std::size_t g = 0; g < groups; ++g) {
+        if (place == 0 || place >= power_fields) {
+          if (tail.least() > heaviest_tail) continue;
+          (place == 0 ? layout.constant : layout.bounded)[g].push_back(column);
+        } else if ((g == of_quantiles ? tail.direct : tail.least()) <= limits[g]) {
+          powers[g].push_back(column);
+        }
       }
     }
     for (Index k = 0; k < differences_.cols(); ++k) {
-      if (!too_heavy(differences_.col(k))) layout.differences.push_back(layout.own + k);
+      if (shape <= heaviest_tail) layout.bounded[of_mean].push_back(layout.own + k);
+      if (2 * shape <= heaviest_tail) layout.bounded[of_sd].push_back(layout.own + k);
     }
+    layout.growing = joined(layout.bounded, powers);
     return layout;
   }
 
-  std::size_t standard_count() const { return thresholds_.size(); }
-
-  static std::vector<Index> joined(std::initializer_list<const std::vector<Index>*> parts) {
-    std::vector<Index> all;
-    for (const auto* part : parts) all.insert(all.end(), part->begin(), part->end());
-    return all;
-  }
-
   void fit_all(const OwnFeatures& own, const std::vector<CoordinateStates>& states) {
-    const Layout layout = lay_out(own);
     const Index rows = targets_.rows();
     const Index room = run_.training_draws() / draws_per_feature;
-    for (auto& left : left_) left.resize(0, 0);
     left_[index(FeatureSet::none)] = targets_;
     if (differences_.cols() > 0) {
       left_[index(FeatureSet::none)].leftCols(moment_targets) += differences_;
     }
     slopes_.assign(run_.folds.size(), {});
     for (std::size_t f = 0; f < run_.folds.size(); ++f) {
+      const Layout layout = lay_out(own, f);
       const Fold& fold = run_.folds[f];
       const SharedColumns& shared = run_.shared[f];
       const bool shares = shared.size() > 0;
       Eigen::MatrixXd columns(rows, layout.own + differences_.cols() + targets_.cols());
-      columns << own.of_folds[f], differences_, targets_;
+      columns << own.of_folds[f], differences_, fold_targets(f);
+      move_thresholds(f, columns, states);
       const CrossFit regression(columns, targets_.cols(), fold, shared, shares);
 
-      const auto use = [&](FeatureSet set, const CrossFit& with, std::vector<Index> features,
-                           bool with_shared) {
-        const Index count = to_index(features.size()) + (with_shared ? shared.size() : 0);
-        if (count == 0 || count > room) return;
-        keep(set, f, with, with.fit(std::move(features), with_shared), layout);
+      const auto use = [&](FeatureSet set, const Columns& features, bool with_shared) {
+        const Index count = largest(features) + (with_shared ? shared.size() : 0);
+        if (count > 0 && count <= room) keep(set, f, regression, features, with_shared, layout);
       };
-      use(FeatureSet::bounded, regression,
-          joined({&layout.first_powers, &layout.bounded, &layout.differences}), false);
-      use(FeatureSet::own, regression,
-          joined({&layout.first_powers, &layout.bounded, &layout.growing, &layout.differences}),
-          false);
+      use(FeatureSet::bounded, joined(layout.constant, layout.bounded), false);
+      use(FeatureSet::own, joined(layout.constant, layout.growing), false);
       if (!shares) continue;
-      const std::vector<Index> firsts =
-          run_.linear.empty() ? layout.first_powers : std::vector<Index>();
-      use(FeatureSet::bounded_linear, regression,
-          joined({&firsts, &layout.bounded, &layout.differences}), true);
-      const std::vector<Index> all =
-          joined({&firsts, &layout.bounded, &layout.growing, &layout.differences});
-      use(FeatureSet::linear, regression, all, true);
-      if (states.empty() || to_index(all.size()) + shared.size() > room) continue;
+      // The gradients themselves are shared already.
+      const Columns firsts = run_.linear[f].empty() ? layout.constant : Columns();
+      use(FeatureSet::bounded_linear, joined(firsts, layout.bounded), true);
+      const Columns all = joined(firsts, layout.growing);
+      use(FeatureSet::linear, all, true);
+      if (states.empty() || largest(all) + shared.size() > room) continue;
       if (run_.table.dimension() <= row_dimension) {
         fit_more(FeatureSet::row, f, rows_of(f, states[f], regression, all), columns, all, layout);
       }
@@ -488,31 +626,93 @@ class ScalarFit {
     }
   }
 
+  Eigen::MatrixXd fold_targets(std::size_t f) const {
+    Eigen::MatrixXd targets = targets_;
+    if (!follows_coordinate()) return targets;
+    for (std::size_t t = 0; t < thresholds_.size(); ++t) {
+      targets.col(moment_targets + to_index(t)) = below(fold_thresholds_[f][t]);
+    }
+    return targets;
+  }
+
+  /// What the indicator and the own feature of every threshold change by, in the draws of a fold,
+  /// if the threshold moves from where the fold has it to where all have it.
+  void move_thresholds(std::size_t f, const Eigen::MatrixXd& columns,
+                       const std::vector<CoordinateStates>& states) {
+    indicator_moves_.setZero(targets_.rows(), to_index(thresholds_.size()));
+    feature_moves_ = indicator_moves_;
+    if (states.empty()) return;
+    const Fold& fold = run_.folds[f];
+    const Index count = fold.end - fold.begin;
+    for (std::size_t t = 0; t < thresholds_.size(); ++t) {
+      const Index column = to_index(t);
+      const ThresholdSeries at(*this, f, states[f], thresholds_[t]);
+      const Index target = columns.cols() - targets_.cols() + moment_targets + column;
+      indicator_moves_.col(column).segment(fold.begin, count) =
+          at.indicator - columns.col(target).segment(fold.begin, count);
+      feature_moves_.col(column).segment(fold.begin, count) =
+          at.feature - columns.col(power_fields + column).segment(fold.begin, count);
+    }
+  }
+
+  /// The indicator of a threshold and its own feature, in the draws of a fold.
+  struct ThresholdSeries {
+    Eigen::VectorXd indicator;
+    Eigen::VectorXd feature;
+
+    ThresholdSeries(const ScalarFit& fit, std::size_t f, const CoordinateStates& own, double x)
+        : indicator(fit.run_.folds[f].end - fit.run_.folds[f].begin), feature(indicator.size()) {
+      const Run& run = fit.run_;
+      const Fold& fold = run.folds[f];
+      const auto i = to_index(*fit.scalar_.coordinate);
+      const double threshold = (x - run.frames[f].centre[i]) / run.frames[f].scale[i];
+      const bool usable = std::abs(threshold) < ThresholdField::largest;
+      const ThresholdField field(threshold);
+      for (Index n = fold.begin; n < fold.end; ++n) {
+        double below_sum = 0;
+        double feature_sum = 0;
+        for (std::size_t k = run.table.begins[static_cast<std::size_t>(n)];
+             k < run.table.begins[static_cast<std::size_t>(n) + 1]; ++k) {
+          const Index s = to_index(k);
+          const bool below = fit.measured_[s] <= x;
+          const double weight = run.table.weights[s];
+          below_sum += below ? weight : 0.0;
+          feature_sum += weight * field.feature(below, own.z[s], own.u[s], own.mills_below[s],
+                                                own.mills_above[s]);
+        }
+        indicator[n - fold.begin] = below_sum;
+        feature[n - fold.begin] = usable ? feature_sum : 0.0;
+      }
+    }
+  };
+
   /// Further columns beside all others.
   void fit_more(FeatureSet set, std::size_t f, const Eigen::MatrixXd& more,
-                const Eigen::MatrixXd& columns, const std::vector<Index>& others,
-                const Layout& layout) {
+                const Eigen::MatrixXd& columns, const Columns& others, const Layout& layout) {
     const Index room = run_.training_draws() / draws_per_feature;
-    if (to_index(others.size()) + run_.shared[f].size() + more.cols() > room) return;
+    if (largest(others) + run_.shared[f].size() + more.cols() > room) return;
     Eigen::MatrixXd wider(columns.rows(), columns.cols() + more.cols());
     const Index before = columns.cols() - targets_.cols();
-    wider << columns.leftCols(before), more, targets_;
-    std::vector<Index> features = others;
-    for (Index k = 0; k < more.cols(); ++k) features.push_back(before + k);
+    wider << columns.leftCols(before), more, columns.rightCols(targets_.cols());
+    std::vector<Index> added(static_cast<std::size_t>(more.cols()));
+    std::iota(added.begin(), added.end(), before);
     const CrossFit regression(std::move(wider), targets_.cols(), run_.folds[f], run_.shared[f],
                               true);
-    keep(set, f, regression, regression.fit(std::move(features), true), layout);
+    keep(set, f, regression,
+         joined(others, {added, added, layout.power_law ? std::vector<Index>() : added}), true,
+         layout);
   }
 
   /// The features of fields that grow with other coordinates: those that go best with what is left
   /// in the draws that fits are made on.
   Eigen::MatrixXd rows_of(std::size_t f, const CoordinateStates& states, const CrossFit& regression,
-                          const std::vector<Index>& features) const {
+                          const Columns& features) const {
     const auto i = to_index(*scalar_.coordinate);
-    Eigen::MatrixXd rows = run_.row_features(f, i, states);
+    Eigen::MatrixXd rows = run_.row_features(f, i, states)(Eigen::all, run_.light_rows(f, i));
     if (static_cast<std::size_t>(rows.cols()) <= most_rows) return rows;
     const Fold& fold = run_.folds[f];
-    Eigen::MatrixXd left = regression.residuals(regression.fit(features, true), 0, targets_.rows());
+    Eigen::MatrixXd left =
+        regression.residuals(regression.fit(features[of_sd], true, {0, targets_.cols()}));
     left.middleRows(fold.begin, fold.end - fold.begin).setZero();
     Eigen::VectorXd relevance = Eigen::VectorXd::Zero(rows.cols());
     for (Index t = 0; t < left.cols(); ++t) {
@@ -530,23 +730,65 @@ class ScalarFit {
     return rows(Eigen::all, best);
   }
 
-  void keep(FeatureSet set, std::size_t f, const CrossFit& regression, const CrossFit::Fit& fit,
-            const Layout& layout) {
+  /// Fits a fold by a set and keeps what is left of its draws.
+  void keep(FeatureSet set, std::size_t f, const CrossFit& regression, const Columns& features,
+            bool with_shared, const Layout& layout) {
     Eigen::MatrixXd& left = left_[index(set)];
     if (left.size() == 0) left.setConstant(targets_.rows(), targets_.cols(), nan_value);
     const Fold& fold = run_.folds[f];
-    left.middleRows(fold.begin, fold.end - fold.begin) = regression.residuals(fit);
+    const Index count = fold.end - fold.begin;
+    const Index quantiles = to_index(thresholds_.size());
+    const auto use = [&](const std::vector<Index>& columns, const CrossFit::Targets& targets) {
+      CrossFit::Fit fit = regression.fit(columns, with_shared, targets);
+      const Eigen::MatrixXd all = regression.residuals(fit);
+      left.block(fold.begin, targets.first, count, targets.count) =
+          all.middleRows(fold.begin, count);
+      count_dependence(set, fold, fit, all);
+      return fit;
+    };
+    use(features[of_mean], {0, 1});
+    use(features[of_sd], {1, 1});
+    const CrossFit::Fit fit = use(features[of_quantiles], {moment_targets, quantiles});
     // The coefficient of each quantile's own threshold.
-    Eigen::VectorXd slopes = Eigen::VectorXd::Zero(to_index(thresholds_.size()));
+    Eigen::VectorXd slopes = Eigen::VectorXd::Zero(quantiles);
     if (follows_coordinate()) {
       for (std::size_t a = 0; a < fit.features.size(); ++a) {
         const Index t = fit.features[a] - power_fields;
-        if (fit.features[a] < layout.own && t >= 0) {
-          slopes[t] = fit.own(to_index(a), moment_targets + t);
-        }
+        if (fit.features[a] < layout.own && t >= 0) slopes[t] = fit.own(to_index(a), t);
       }
     }
     slopes_[f][index(set)] = slopes;
+    if (!follows_coordinate()) return;
+    for (Index t = 0; t < slopes.size(); ++t) {
+      left.col(moment_targets + t).segment(fold.begin, count) +=
+          indicator_moves_.col(t).segment(fold.begin, count) -
+          slopes[t] * feature_moves_.col(t).segment(fold.begin, count);
+    }
+  }
+
+  /// The draws of a fold depend on all others through the coefficients. Their first-order effect
+  /// belongs to the error: without it, error bars of folds that share an outlier are too small.
+  void count_dependence(FeatureSet set, const Fold& fold, const CrossFit::Fit& fit,
+                        const Eigen::MatrixXd& residuals) {
+    Eigen::MatrixXd& effect = effects_[index(set)];
+    if (effect.size() == 0) effect.setZero(targets_.rows(), targets_.cols());
+    const Index after = targets_.rows() - fold.end;
+    const auto inside = static_cast<double>(fold.end - fold.begin);
+    const double outside = static_cast<double>(targets_.rows()) - inside;
+    const Eigen::RowVectorXd mean = TrainingMoments::mean(residuals, fold);
+    const auto add = [&](Index first, Index count) {
+      effect.block(first, fit.targets.first, count, fit.targets.count).array() -=
+          (residuals.middleRows(first, count).rowwise() - mean).array().colwise() *
+          (fit.dependence.segment(first, count).array() * (inside / outside));
+    };
+    add(0, fold.begin);
+    add(fold.end, after);
+  }
+
+  /// The squared error of a target that a set leaves.
+  double squared_error(std::size_t set, Index target) {
+    if (effects_[set].size() == 0) return run_.errors.squared_error(left_[set].col(target));
+    return run_.errors.squared_error(left_[set].col(target) + effects_[set].col(target));
   }
 
   static std::size_t index(FeatureSet set) { return static_cast<std::size_t>(set); }
@@ -554,10 +796,10 @@ class ScalarFit {
   /// The set that leaves the least long-run variance of a target.
   FeatureSet best_set(Index target, double& squared_error) {
     FeatureSet best = FeatureSet::none;
-    squared_error = run_.errors.squared_error(left_[index(best)].col(target));
+    squared_error = this->squared_error(index(best), target);
     for (std::size_t s = 1; s < set_count; ++s) {
       if (left_[s].size() == 0 || !left_[s].col(target).allFinite()) continue;
-      const double error = run_.errors.squared_error(left_[s].col(target));
+      const double error = this->squared_error(s, target);
       if (error < worthwhile * squared_error || !(squared_error >= 0)) {
         squared_error = error;
         best = static_cast<FeatureSet>(s);
@@ -582,7 +824,9 @@ class ScalarFit {
     const double variance = second.mean() - mean * mean;
     if (result_.sd_set != FeatureSet::none && variance > 0) {
       const double sd = std::sqrt(variance);
-      const Eigen::VectorXd influence = (second - 2 * mean * first) / (2 * sd);
+      const Eigen::VectorXd influence = (second + effect_of(result_.sd_set, 1) -
+                                         2 * mean * (first + effect_of(result_.mean_set, 0))) /
+                                        (2 * sd);
       estimate.sd = scale_ * sd;
       estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.squared_error(influence)));
     }
@@ -590,11 +834,18 @@ class ScalarFit {
     for (std::size_t t = 0; t < thresholds_.size(); ++t) sharpen_quantile(t, states);
   }
 
+  Eigen::VectorXd effect_of(FeatureSet set, Index target) const {
+    const Eigen::MatrixXd& effect = effects_[index(set)];
+    if (effect.size() == 0) return Eigen::VectorXd::Zero(targets_.rows());
+    return effect.col(target);
+  }
+
   /// No error is smaller than what rounding makes of it.
   double floored(double error) const {
     constexpr double few = 8;
-    const double rounding = few * std::numeric_limits<double>::epsilon() *
-                            (std::abs(scalar_.known.mean) + scalar_.known.sd);
+    const double rounding =
+        few * std::numeric_limits<double>::epsilon() * std::abs(scalar_.known.mean) +
+        single_precision * scalar_.known.sd;
     return std::max(error, rounding);
   }
 
@@ -639,36 +890,16 @@ class ScalarFit {
       Eigen::VectorXd all(fit_.targets_.rows());
       for (std::size_t f = 0; f < run.folds.size(); ++f) {
         const Fold& fold = run.folds[f];
-        const double slope = slopes_[f];
-        if (slope == 0 || states_.empty()) {
-          add_fold(all, fold, [&](Index s) { return fit_.measured_[s] <= x ? 1.0 : 0.0; });
+        if (states_.empty()) {
+          all.segment(fold.begin, fold.end - fold.begin) =
+              fit_.below(x).segment(fold.begin, fold.end - fold.begin);
           continue;
         }
-        const CoordinateStates& own = states_[f];
-        const auto i = to_index(*fit_.scalar_.coordinate);
-        const ThresholdField field((x - run.frames[f].centre[i]) / run.frames[f].scale[i]);
-        add_fold(all, fold, [&](Index s) {
-          const bool below = fit_.measured_[s] <= x;
-          return (below ? 1.0 : 0.0) - slope * field.feature(below, own.z[s], own.u[s],
-                                                             own.mills_below[s],
-                                                             own.mills_above[s]);
-        });
+        const ThresholdSeries at(fit_, f, states_[f], x);
+        all.segment(fold.begin, fold.end - fold.begin) = at.indicator - slopes_[f] * at.feature;
       }
       return all;
     }
-    template <class Function>
-    void add_fold(Eigen::VectorXd& all, const Fold& fold, Function&& function) const {
-      const StateTable& table = fit_.run_.table;
-      for (Index n = fold.begin; n < fold.end; ++n) {
-        double sum = 0;
-        for (std::size_t k = table.begins[static_cast<std::size_t>(n)];
-             k < table.begins[static_cast<std::size_t>(n) + 1]; ++k) {
-          sum += table.weights[to_index(k)] * function(to_index(k));
-        }
-        all[n] = sum;
-      }
-    }
-
     const ScalarFit& fit_;
     const std::vector<CoordinateStates>& states_;
     double start_;
@@ -700,7 +931,8 @@ class ScalarFit {
     }
     density = (distribution(x + width) - distribution(x - width)) / (2 * width);
     if (!(density > 0)) return;
-    squared_error = run_.errors.squared_error(distribution.series(x));
+    squared_error = run_.errors.squared_error(distribution.series(x) +
+                                              effect_of(set, moment_targets + to_index(t)));
     result_.quantile_sets[t] = set;
     double slope = 1;
     quantile.value = identical_ ? x : carried_over(x, slope);
@@ -736,13 +968,18 @@ class ScalarFit {
   Eigen::VectorXd measured_;  ///< what quantiles are taken of: the coordinate, or the values
   bool identical_ = false;
   bool falling_ = false;
-  std::vector<Index> order_;  ///< states by what is measured, if values differ from it
-  std::vector<double> thresholds_;
+  std::vector<Index> order_;        ///< states by what is measured, if values differ from it
+  std::vector<double> thresholds_;  ///< where quantiles are looked for
+  std::vector<std::vector<double>> fold_thresholds_;  ///< where a fold's fields have theirs
+  Eigen::MatrixXd indicator_moves_;                   ///< from those to these, in one fold
+  Eigen::MatrixXd feature_moves_;
   double centre_ = 0;
   double scale_ = 1;
+  double shape_ = 0;             ///< of the tails
   Eigen::MatrixXd targets_;      ///< y, y^2, indicators
   Eigen::MatrixXd differences_;  ///< of y and y^2: all states less the kept ones
   std::array<Eigen::MatrixXd, set_count> left_;
+  std::array<Eigen::MatrixXd, set_count> effects_;  ///< of every draw on the coefficients
   std::vector<std::array<Eigen::VectorXd, set_count>> slopes_;  ///< by fold
 };
 
@@ -751,7 +988,7 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
                                     const Eigen::Ref<const Eigen::VectorXd>& series) {
   const Fold& fold = run.folds[f];
   const SharedColumns& shared = run.shared[f];
-  const Index count = to_index(run.linear.size());
+  const Index count = to_index(run.linear[f].size());
   Eigen::VectorXd left = series.array() - series.mean();
   left.segment(fold.begin, fold.end - fold.begin).setZero();
   Eigen::VectorXd relevance(count);
@@ -764,7 +1001,7 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
   std::sort(order.begin(), order.end(),
             [&](Index a, Index b) { return relevance[a] > relevance[b]; });
   order.resize(std::min(order.size(), coordinates_of_a_function));
-  for (Index& k : order) k = run.linear[static_cast<std::size_t>(k)];
+  for (Index& k : order) k = run.linear[f][static_cast<std::size_t>(k)];
   return order;
 }
 
@@ -772,6 +1009,7 @@ SharpenedEstimate sharpen_function(Run& run, const ScalarStates& scalar) {
   ScalarFit fit(run, scalar);
   const Eigen::VectorXd series = run.table.draw_means([&](Index s) { return fit.values()[s]; });
   std::vector<Eigen::MatrixXd> of_folds;
+  std::vector<std::vector<Shape>> shapes(run.folds.size());
   for (std::size_t f = 0; f < run.folds.size(); ++f) {
     const std::vector<Index> coordinates = best_coordinates(run, f, series);
     std::vector<Eigen::MatrixXd> parts;
@@ -782,7 +1020,10 @@ SharpenedEstimate sharpen_function(Run& run, const ScalarStates& scalar) {
         thresholds.push_back(run.frames[f].centre[i] +
                              run.frames[f].scale[i] * normal_quantile(quantile.probability));
       }
-      parts.push_back(own_features(run.table, run.frames[f], i, run.coordinate(f, i), thresholds));
+      const CoordinateStates states = run.coordinate(f, i);
+      parts.push_back(own_features(run.table, run.frames[f], i, states, thresholds));
+      const std::vector<Shape> of_part = shapes_of(run, f, i, states, thresholds.size());
+      shapes[f].insert(shapes[f].end(), of_part.begin(), of_part.end());
       columns += parts.back().cols();
     }
     Eigen::MatrixXd own(to_index(run.table.draws()), columns);
@@ -793,7 +1034,7 @@ SharpenedEstimate sharpen_function(Run& run, const ScalarStates& scalar) {
     }
     of_folds.push_back(std::move(own));
   }
-  return fit.estimate(gather_own(run, std::move(of_folds)), {});
+  return fit.estimate({std::move(of_folds), std::move(shapes)}, {});
 }
 
 SharpenedEstimate unsharpened(const ScalarStates& scalar) {
@@ -853,27 +1094,35 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
     const auto features_at = [&](auto&& thresholds_of) {
       std::vector<Eigen::MatrixXd> of_folds;
       for (std::size_t f = 0; f < run.folds.size(); ++f) {
-        of_folds.push_back(
-            own_features(run.table, run.frames[f], i, states[f], thresholds_of(run.frames[f])));
+        of_folds.push_back(own_features(run.table, run.frames[f], i, states[f], thresholds_of(f)));
       }
-      return gather_own(run, std::move(of_folds));
+      std::vector<std::vector<Shape>> shapes;
+      for (std::size_t f = 0; f < run.folds.size(); ++f) {
+        const auto thresholds = static_cast<std::size_t>(of_folds[f].cols() - power_fields);
+        shapes.push_back(shapes_of(run, f, i, states[f], thresholds));
+      }
+      return OwnFeatures{std::move(of_folds), std::move(shapes)};
     };
     const OwnFeatures checked =
-        features_at([&](const SteinFrame& frame) { return std::vector<double>{frame.centre[i]}; });
+        features_at([&](std::size_t f) { return std::vector<double>{run.frames[f].centre[i]}; });
     // The fields 1, z, z^2 and that of the median; z^3 has too heavy a tail to judge by.
     for (const Index column : {Index{0}, Index{1}, Index{2}, power_fields}) {
-      if (checked.heavy[static_cast<std::size_t>(column)]) continue;
+      const bool heavy =
+          std::any_of(checked.shapes.begin(), checked.shapes.end(), [&](auto& shapes) {
+            return shapes[static_cast<std::size_t>(column)].least() > heaviest_tail;
+          });
+      if (heavy) continue;
       check.add(run.across_folds(checked.of_folds, column), i);
     }
     for (const std::size_t k : of_coordinate[static_cast<std::size_t>(i)]) {
       ScalarFit fit(run, scalars[k]);
-      const OwnFeatures own = features_at([&](const SteinFrame&) { return fit.thresholds(); });
+      const OwnFeatures own = features_at([&](std::size_t f) { return fit.thresholds(f); });
       result.scalars[k] = fit.estimate(own, states);
     }
   }
   for (Index b = 0; b < to_index(run.block_first.size()); ++b) {
-    if (run.block_heavy()[static_cast<std::size_t>(b)]) continue;
-    check.add(run.across_folds(run.blocks, b), run.block_first[static_cast<std::size_t>(b)]);
+    const Eigen::VectorXd series = run.across_folds(run.blocks, b);
+    if (!too_heavy(series)) check.add(series, run.block_first[static_cast<std::size_t>(b)]);
   }
   for (const std::size_t k : functions) result.scalars[k] = sharpen_function(run, scalars[k]);
   result.check = check.finish();

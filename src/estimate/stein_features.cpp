@@ -97,6 +97,7 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
     : z((table.positions.col(coordinate).array() - frame.centre[coordinate]) /
         frame.scale[coordinate]),
       u(u_of_states),
+      g(table.gradients.col(coordinate) * frame.scale[coordinate]),
       mills_below(z.size()),
       mills_above(z.size()) {
   for (Eigen::Index s = 0; s < z.size(); ++s) {
@@ -109,6 +110,17 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
   }
 }
 
+Eigen::VectorXd power_feature(const CoordinateStates& states, Eigen::Index field) {
+  const Eigen::Index power = power_of(field);
+  const Eigen::VectorXd& along = field <= highest_power ? states.u : states.g;
+  if (power == 0) return along;
+  // z^(j-1) (z u + j)
+  Eigen::VectorXd feature = states.z.cwiseProduct(along);
+  feature.array() += static_cast<double>(power);
+  for (Eigen::Index k = 1; k < power; ++k) feature.array() *= states.z.array();
+  return feature;
+}
+
 Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
                              Eigen::Index coordinate, const CoordinateStates& states,
                              std::span<const double> thresholds) {
@@ -116,10 +128,10 @@ Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
   Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields + count);
   const auto& z = states.z;
   const auto& u = states.u;
-  means.col(0) = table.draw_means([&](Eigen::Index s) { return u[s]; });
-  means.col(1) = table.draw_means([&](Eigen::Index s) { return z[s] * u[s] + 1; });
-  means.col(2) = table.draw_means([&](Eigen::Index s) { return z[s] * (z[s] * u[s] + 2); });
-  means.col(3) = table.draw_means([&](Eigen::Index s) { return z[s] * z[s] * (z[s] * u[s] + 3); });
+  for (Eigen::Index field = 0; field < power_fields; ++field) {
+    const Eigen::VectorXd feature = power_feature(states, field);
+    means.col(field) = table.draw_means([&](Eigen::Index s) { return feature[s]; });
+  }
   for (Eigen::Index t = 0; t < count; ++t) {
     const double x = thresholds[static_cast<std::size_t>(t)];
     const double threshold = (x - frame.centre[coordinate]) / frame.scale[coordinate];

@@ -74,6 +74,7 @@ class ThresholdField {
 struct CoordinateStates {
   Eigen::VectorXd z;
   Eigen::VectorXd u;
+  Eigen::VectorXd g;            ///< the gradient of this coordinate alone, in the same units
   Eigen::VectorXd mills_below;  ///< Phi(z) / phi(z)
   Eigen::VectorXd mills_above;  ///< (1 - Phi(z)) / phi(z)
 
@@ -81,10 +82,20 @@ struct CoordinateStates {
                    const Eigen::Ref<const Eigen::VectorXd>& u_of_states);
 };
 
-/// Fields that grow with z: 1, z, z^2, z^3. Those of the thresholds follow.
-inline constexpr Eigen::Index power_fields = 4;
+/// Fields that are powers of z: 1, z, z^2, z^3 times C e_i, then z, z^2, z^3 times e_i, which are
+/// free of the errors of C where coordinates do not depend on each other. Those of the thresholds
+/// follow.
+inline constexpr Eigen::Index power_fields = 7;
+inline constexpr Eigen::Index highest_power = 3;
 
-/// Per draw the means of the features of one coordinate: four powers, then one per threshold (in
+/// The feature of one of those fields at every state.
+Eigen::VectorXd power_feature(const CoordinateStates& states, Eigen::Index field);
+/// Its power of z.
+inline Eigen::Index power_of(Eigen::Index field) {
+  return field <= highest_power ? field : field - highest_power;
+}
+
+/// Per draw the means of the features of one coordinate: the powers, then one per threshold (in
 /// units of positions). A threshold too far out for numbers gives a column of zeros.
 Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
                              Eigen::Index coordinate, const CoordinateStates& states,
