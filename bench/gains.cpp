@@ -105,7 +105,21 @@ Target known(std::string label, const Model& model) {
   return {std::move(label), model, 400, exact(model)};
 }
 
+/// A density read by its coordinates, whatever else its users read.
+struct Coordinates {
+  Density density;
+  double operator()(std::span<const double> x, std::span<double> gradient) {
+    return density(x, gradient);
+  }
+  std::size_t dimension() const { return density.dimension(); }
+  std::vector<std::string> names() const { return density.names(); }
+};
+
 Target built_in(std::string label, const std::string& name, int runs = 400) {
+  return {std::move(label), Coordinates{make_model(name, "", "").density}, runs};
+}
+/// As users read it, functions of several coordinates included.
+Target as_read(std::string label, const std::string& name, int runs = 400) {
   return {std::move(label), make_model(name, "", "").density, runs};
 }
 
@@ -263,6 +277,7 @@ int run(int argc, char** argv) {
       [] { return known("student t(5)", StudentT(10, 5)); },
       [] { return known("student t(2.5)", StudentT(10, 2.5)); },
       [] { return built_in("eight schools, non-centred", "eight-schools"); },
+      [] { return as_read("eight schools, theta and tau", "eight-schools"); },
       [] { return built_in("eight schools, centred", "eight-schools-centred"); },
       [] { return built_in("logistic regression", "logistic-regression"); },
       [] { return built_in("linear regression", "linear-regression"); },

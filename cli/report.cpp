@@ -30,7 +30,8 @@ void add_report(CLI::App& app, Action& chosen) {
                         "resume {}",
                         *run, *run));
       }
-      write_report(folder, manifest, result, summarise_run(result));
+      write_report(folder, manifest, result,
+                   summarise_run(result, manifest.settings.sample.sharpen));
       fmt::print("{}\n", folder.report().string());
       return 0;
     };

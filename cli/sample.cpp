@@ -41,6 +41,8 @@ struct SampleOptions {
   std::string seed;
   bool force = false;
   bool no_draws = false;
+  bool no_sharpen_data = false;
+  std::string sharpen = "auto";
   RunSettings run;
   ShowOptions show;
   /// Numbers that rooms declare as settings, by name: where each goes.
@@ -140,6 +142,13 @@ void remove_stillborn(const RunFolder& folder) {
   remove_run(folder);
 }
 
+bool parse_sharpen(const std::string& word) {
+  if (word != "auto" && word != "none") {
+    throw ConfigError(fmt::format("--sharpen: found '{}', expected auto or none", word));
+  }
+  return word == "auto";
+}
+
 int sample(SampleOptions& options) {
   RunSettings& run = options.run;
   SampleSettings& settings = run.sample;
@@ -149,6 +158,8 @@ int sample(SampleOptions& options) {
   settings.warmup.metric_from = parse_metric_source(options.metric_from);
   if (!options.path_jitter.empty()) set_jitter(settings.kernel.hmc, options.path_jitter);
   run.store_draws = !options.no_draws;
+  run.store_gradients = !options.no_sharpen_data;
+  settings.sharpen = parse_sharpen(options.sharpen);
 
   const std::string data_text = options.data.empty() ? "" : read_file(options.data);
   BuiltModel model = make_model(options.model, data_text, options.data);
@@ -230,6 +241,13 @@ void add_sample(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false)  // or the model behind it would be a pattern
       ->take_all();
   command.add_flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
+  command
+      .add_option("--sharpen", options->sharpen,
+                  "use gradients as control variates for the summary: auto or none")
+      ->capture_default_str()
+      ->type_name("WORD");
+  command.add_flag("--no-sharpen-data", options->no_sharpen_data,
+                   "do not store gradients, which rehmc summary --sharpen and resume need");
   command.add_flag("--no-draws", options->no_draws,
                    "store no draws: running summaries only, in bounded memory and space");
   command.add_option("--until", options->run.until,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "command.hpp"
 #include "rehmc/core/error.hpp"
@@ -22,19 +23,22 @@ struct SummaryOptions {
   bool json = false;
   bool csv = false;
   bool all = false;
+  std::optional<bool> sharpen;
 };
 
 struct Source {
   SampleResult result;
   std::string model;
   std::uint64_t seed = 0;
+  bool sharpen = false;  ///< as the run was asked to
 };
 
 Source load(const std::vector<std::string>& inputs) {
   if (inputs.size() == 1 && std::filesystem::is_directory(inputs.front())) {
     const RunFolder folder(inputs.front());
     const Manifest manifest = read_manifest(folder);
-    return {load_run(folder, manifest), manifest.model.name, manifest.seed};
+    return {load_run(folder, manifest), manifest.model.name, manifest.seed,
+            manifest.settings.sample.sharpen};
   }
   std::vector<std::filesystem::path> files;
   for (const std::string& input : inputs) {
@@ -48,7 +52,7 @@ Source load(const std::vector<std::string>& inputs) {
   }
   SampleResult result = read_stan_csv(files);
   const std::uint64_t seed = result.seed;
-  return {std::move(result), files.front().stem().string(), seed};
+  return {std::move(result), files.front().stem().string(), seed, false};
 }
 
 int summarise_inputs(const SummaryOptions& options) {
@@ -60,7 +64,12 @@ int summarise_inputs(const SummaryOptions& options) {
     throw DataError(
         fmt::format("{}: there are no draws in every chain yet", options.inputs.front()));
   }
-  const RunSummary summary = summarise_run(source.result);
+  const RunSummary summary = summarise_run(source.result, options.sharpen.value_or(source.sharpen));
+  if (options.sharpen.value_or(false) && !summary.sharpening.check) {
+    throw DataError(fmt::format(
+        "{}: cannot be sharpened: {}. Sample again without --no-sharpen-data, and with draws",
+        options.inputs.front(), summary.sharpening.refused));
+  }
   if (options.json) {
     fmt::print("{}", summary_json(summary, source.model, source.seed));
   } else if (options.csv) {
@@ -89,6 +98,9 @@ void add_summary(CLI::App& app, Action& chosen) {
   auto* json =
       command.add_flag("--json", options->json, "all numbers as JSON (as in summary.json)");
   command.add_flag("--csv", options->csv, "all numbers as comma-separated values")->excludes(json);
+  command.add_flag(
+      "--sharpen,!--no-sharpen", [options](std::int64_t wanted) { options->sharpen = wanted > 0; },
+      "use the gradients of kept states as control variates, or not (default: as the run did)");
   command.add_flag("--all", options->all, "show all parameters, not only the least certain ones");
   command.callback(
       [&chosen, options] { chosen = [options] { return summarise_inputs(*options); }; });

@@ -35,8 +35,14 @@ std::string count_text(double value) {
   return grouped(static_cast<std::uint64_t>(std::llround(std::max(0.0, value))));
 }
 
-double gain(const ParameterSummary& row) {
-  const double ratio = row.plain.mcse_mean / row.recycled->mcse_mean;
+/// The best that is known of a parameter.
+const Estimate& best(const ParameterSummary& row) {
+  if (row.sharpened) return row.sharpened->estimate;
+  return row.recycled ? *row.recycled : row.plain;
+}
+
+double gain(const Estimate& plain, const Estimate& better) {
+  const double ratio = plain.mcse_mean / better.mcse_mean;
   return ratio * ratio;
 }
 
@@ -92,6 +98,45 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// Two digits, with commas: an effective number of draws is not known better.
+std::string rounded_count(double count) {
+  if (!(count >= 100)) return fmt::format("{:.0f}", count);
+  const double unit = std::pow(10, std::floor(std::log10(count)) - 1);
+  return count < 1e15 ? grouped(static_cast<std::uint64_t>(std::round(count / unit) * unit))
+                      : brief(count, 2);
+}
+
+std::string sharpening_text(const RunSummary& summary) {
+  std::vector<double> means;
+  std::vector<double> sds;
+  std::vector<double> tails;
+  for (const ParameterSummary& row : summary.parameters) {
+    if (!row.sharpened) continue;
+    const Estimate& estimate = row.sharpened->estimate;
+    means.push_back(estimate.ess_mean);
+    sds.push_back(estimate.ess_sd);
+    tails.push_back(estimate.quantiles.back().ess);
+  }
+  const auto chains = static_cast<std::uint64_t>(summary.diagnostics.ebfmi.size());
+  std::string text;
+  if (!means.empty()) {
+    text += fmt::format(
+        "Sharpened by gradients: {} draws are worth {} independent ones for a mean, {} for an sd, "
+        "{} for a {}% quantile (medians over parameters).\n",
+        grouped(chains * summary.draws), rounded_count(median(means)), rounded_count(median(sds)),
+        rounded_count(median(tails)),
+        brief(100 * summary.parameters.front().plain.quantiles.back().probability, 3));
+  } else if (summary.sharpening.check && !summary.sharpening.refused.empty()) {
+    text += fmt::format("Not sharpened: {}.\n", summary.sharpening.refused);
+  }
+  if (summary.sharpening.check) {
+    const SteinCheck& check = *summary.sharpening.check;
+    text += fmt::format("Stein check: worst |z| = {:.1f} of {} averages that must be 0, {}.\n",
+                        check.worst, check.features, check.passed() ? "ok" : "FAILED");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string grouped(std::uint64_t count) {
@@ -115,10 +160,15 @@ std::string brief(double value, int digits) {
 std::string summary_table(const RunSummary& summary, const TableOptions& options) {
   const auto& parameters = summary.parameters;
   const bool recycled = !parameters.empty() && parameters.front().recycled.has_value();
+  const auto is_sharpened = [](const ParameterSummary& row) { return row.sharpened.has_value(); };
+  const bool sharpened = std::any_of(parameters.begin(), parameters.end(), is_sharpened);
+  const bool all_sharpened = std::all_of(parameters.begin(), parameters.end(), is_sharpened);
   std::vector<Cells> rows;
   Cells head{"parameter", "mean", "mcse", "sd", "5%", "50%", "95%", "ess bulk", "ess tail", "rhat"};
   if (summary.from_batches) head[7] = "ess mean";
-  if (recycled) head.insert(head.end(), {"|", "recycled", "mcse", "ess", "gain"});
+  if (recycled || sharpened) {
+    head.insert(head.end(), {"|", sharpened ? "sharpened" : "recycled", "mcse", "ess", "gain"});
+  }
   rows.push_back(head);
   const auto chosen = chosen_rows(parameters, options.all);
   for (const ParameterSummary* row : chosen) {
@@ -134,10 +184,12 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
         count_text(row->convergence.ess_bulk),
         count_text(row->convergence.ess_tail),
         std::isnan(row->convergence.rhat) ? "-" : fmt::format("{:.3f}", row->convergence.rhat)};
-    if (recycled) {
-      cells.insert(cells.end(), {"|", with_error(row->recycled->mean, row->recycled->mcse_mean),
-                                 brief(row->recycled->mcse_mean, 2),
-                                 count_text(row->recycled->ess_mean), gain_text(gain(*row))});
+    if (recycled || sharpened) {
+      const Estimate& better = best(*row);
+      const char* mark = sharpened && !row->sharpened ? "*" : "";
+      cells.insert(cells.end(), {"|", mark + with_error(better.mean, better.mcse_mean),
+                                 brief(better.mcse_mean, 2), count_text(better.ess_mean),
+                                 gain_text(gain(plain, better))});
     }
     rows.push_back(std::move(cells));
   }
@@ -151,9 +203,14 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
         "Without stored draws: errors and R-hat are from batch sums, quantiles from bins (their "
         "error bounds are in summary.json).\n";
   }
+  if (sharpened && !all_sharpened) {
+    text += "* not sharpened; summary.json says why. It is the recycled estimate.\n";
+  }
   if (recycled) {
     std::vector<double> gains;
-    for (const ParameterSummary& row : parameters) gains.push_back(gain(row));
+    for (const ParameterSummary& row : parameters) {
+      if (row.recycled) gains.push_back(gain(row.plain, *row.recycled));
+    }
     const double typical = median(gains);
     if (std::isfinite(typical)) {
       text += fmt::format(
@@ -163,7 +220,7 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
           brief(typical, 2));
     }
   }
-  return text;
+  return text + sharpening_text(summary);
 }
 
 std::string summary_csv(const RunSummary& summary) {
@@ -185,6 +242,7 @@ std::string summary_csv(const RunSummary& summary) {
   for (const ParameterSummary& row : summary.parameters) {
     add(row, "plain", row.plain);
     if (row.recycled) add(row, "recycled", *row.recycled);
+    if (row.sharpened) add(row, "sharpened", row.sharpened->estimate);
   }
   return text;
 }

@@ -53,7 +53,7 @@ constexpr std::size_t coordinates_of_a_function = 3;
 constexpr double worthwhile = 0.9;
 constexpr Eigen::Index columns_at_once = 32;
 /// What the precision of stored gradients may do to an estimate, in sds.
-constexpr double single_precision = 1e-6;
+constexpr double single_precision = 1e-5;
 
 using Index = Eigen::Index;
 
@@ -616,8 +616,8 @@ class ScalarFit {
       use(FeatureSet::bounded_linear, joined(firsts, layout.bounded), true);
       const Columns all = joined(firsts, layout.growing);
       use(FeatureSet::linear, all, true);
-      if (states.empty() || largest(all) + shared.size() > room) continue;
-      if (run_.table.dimension() <= row_dimension) {
+      if (largest(all) + shared.size() > room) continue;
+      if (!states.empty() && run_.table.dimension() <= row_dimension) {
         fit_more(FeatureSet::row, f, rows_of(f, states[f], regression, all), columns, all, layout);
       }
       if (!run_.quadratic.empty()) {

@@ -1,6 +1,7 @@
 // A chain is its warmup or its frozen kernel, and a few counts.
 #include "rehmc/run/chain.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "rehmc/core/error.hpp"
@@ -41,7 +42,7 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              ArchiveReader& stored)
     : address_(address), phase_(restore(density, settings, address, stored)) {
-  stored(iteration_, gradients_warmup_, divergences_warmup_);
+  stored(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
   if (warming_up()) return;
   moments_.emplace(stored.get<std::vector<double>>());
   std::get<FrozenKernel>(phase_).use_features(&*moments_);
@@ -55,7 +56,7 @@ void Chain::archive(ArchiveWriter& archive) const {
     const auto& frozen = std::get<FrozenKernel>(phase_);
     archive(frozen.kernel(), frozen.tuning());
   }
-  archive(iteration_, gradients_warmup_, divergences_warmup_);
+  archive(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
   if (!warming_up()) archive(std::vector<double>(centre().begin(), centre().end()));
 }
 
@@ -65,7 +66,19 @@ void Chain::begin_sampling() {
   const auto position = frozen.state().position;
   moments_.emplace(std::vector<double>(position.begin(), position.end()));
   frozen.use_features(&*moments_);
+  check_gradient(frozen);
   phase_.emplace<FrozenKernel>(std::move(frozen));
+}
+
+void Chain::check_gradient(const FrozenKernel& frozen) {
+  // About a fiftieth of what warmup cost. Chains look at different coordinates.
+  constexpr std::uint64_t gradients_per_direction = 250;
+  const auto count = static_cast<std::size_t>(gradients_warmup_ / gradients_per_direction + 1);
+  std::vector<double> steps = frozen.tuning().metric->inverse_diagonal();
+  for (double& step : steps) step = std::sqrt(step);
+  Stream stream(address_, Purpose::spot_check);
+  spot_check_ = rehmc::spot_check(frozen.guard().density(), frozen.state().position, steps,
+                                  address_.chain * count, count, stream);
 }
 
 const Transition& Chain::step() {

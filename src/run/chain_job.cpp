@@ -38,10 +38,6 @@ StanCsvInfo csv_info(const Manifest& manifest, const RunFolder& folder, std::siz
   return info;
 }
 
-KeptGradients gradients_of(const RunSettings& settings) {
-  return settings.sample.sharpen ? KeptGradients::yes : KeptGradients::no;
-}
-
 bool recycles(const RunSettings& settings) {
   return settings.sample.kernel.recycling.kind != RecyclingKind::none;
 }
@@ -55,6 +51,7 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifes
   result.gradients_warmup = facts.gradients_warmup;
   result.gradients_sampling = facts.gradients_sampling;
   result.divergences_warmup = facts.divergences_warmup;
+  result.spot_check = facts.spot_check;
   result.seconds_warmup = facts.seconds_warmup;
   result.seconds_sampling = facts.seconds_sampling;
   result.faults = facts.faults;
@@ -63,7 +60,7 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifes
   for (ChainRecord* record : {&result.record, &result.warmup}) {
     record->columns = columns;
     record->coordinates = manifest.coordinates.size();
-    record->gradients = gradients_of(manifest.settings);
+    record->gradients = KeptGradients::yes;  // until a draw has none
     record->centre = facts.centre;
     record->centre.resize(columns.size());  // not known before sampling begins
   }
@@ -184,8 +181,9 @@ void ChainJob::begin_sampling() {
   }
   {
     const std::lock_guard lock(mutex_);
+    // Kept also if nothing is to be sharpened: the Stein check needs them.
     record_ = ChainRecord(*reader_, static_cast<std::size_t>(settings().sample.draws),
-                          gradients_of(settings()));
+                          KeptGradients::yes);
   }
   files_->draws.waiting() +=
       stan_adaptation(csv_info(*place_.manifest, *place_.folder, place_.chain), chain_->tuning());
@@ -217,7 +215,8 @@ std::vector<double> ChainJob::rough_scale() {
 
 void ChainJob::store_draw(const ChainRecord& record, std::size_t draw) {
   record.archive_draw(scratch_, draw,
-                      settings().store_gradients ? KeptGradients::yes : KeptGradients::no);
+                      settings().sample.sharpen && settings().store_gradients ? KeptGradients::yes
+                                                                              : KeptGradients::no);
   files_->states.waiting() += scratch_.bytes();
   scratch_.clear();
   if (draw % static_cast<std::size_t>(settings().thin) != 0) return;
@@ -317,6 +316,7 @@ void ChainJob::checkpoint() {
   facts.gradients_warmup = now.gradients_warmup;
   facts.gradients_sampling = now.gradients_sampling;
   facts.divergences_warmup = now.divergences_warmup;
+  facts.spot_check = now.spot_check;
   facts.seconds_warmup = seconds_warmup_;
   facts.seconds_sampling = seconds_sampling_;
   facts.faults = now.faults;

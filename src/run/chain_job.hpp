@@ -32,6 +32,7 @@ struct ChainFacts {
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
+  SpotCheck spot_check;
   double seconds_warmup = 0;
   double seconds_sampling = 0;
   std::array<std::uint64_t, fault_count> faults{};
@@ -43,7 +44,7 @@ struct ChainFacts {
   template <class Archive>
   void archive(Archive& a) {
     a(iteration, warmup_stored, draws, sampling, tuning, centre, gradients_warmup,
-      gradients_sampling, divergences_warmup, seconds_warmup, seconds_sampling, faults,
+      gradients_sampling, divergences_warmup, spot_check, seconds_warmup, seconds_sampling, faults,
       first_message, draws_bytes, recycled_bytes, states_bytes);
   }
 };

@@ -22,17 +22,6 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return share < 0.1 ? "under 0.1%" : fmt::format("{:.1f}%", share);
 }
 
-/// The first few names, and how many more there are.
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t shown = 3;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
 std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -145,6 +134,16 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
 }
 
 }  // namespace
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
 
 Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary) {
   Diagnostics diagnostics;

@@ -39,6 +39,66 @@ Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) 
   return json;
 }
 
+Json sharpened_json(const SharpenedEstimate& sharpened) {
+  Json json = estimate_json(sharpened.estimate, {});
+  Json& sets = json["features"];
+  sets["mean"] = describe(sharpened.mean_set);
+  sets["sd"] = describe(sharpened.sd_set);
+  for (std::size_t i = 0; i < sharpened.quantile_sets.size(); ++i) {
+    sets[fmt::format("q{}", 100 * sharpened.estimate.quantiles[i].probability)] =
+        describe(sharpened.quantile_sets[i]);
+  }
+  return json;
+}
+
+Json check_json(const Sharpening& sharpening) {
+  const SteinCheck& check = *sharpening.check;
+  return {{"passed", check.passed()},
+          {"worst_z", check.worst},
+          {"worst_parameter", sharpening.worst_name},
+          {"limit", check.limit},
+          {"features", check.features},
+          {"false_alarm_rate", SteinCheck::false_alarm_rate}};
+}
+
+/// What the gradients tell about the run.
+void warn_of_gradients(RunSummary& summary) {
+  std::vector<Warning>& warnings = summary.diagnostics.warnings;
+  const Sharpening& sharpening = summary.sharpening;
+  if (!sharpening.spot_check.passed) {
+    warnings.push_back(
+        {"gradient",
+         fmt::format("the gradient is not that of the log density: along {} the model says {:.6g}, "
+                     "differences of its log density say {:.6g}. Look for the error with rehmc "
+                     "check-gradient; until then nothing is sharpened.",
+                     sharpening.spot_check.where, sharpening.spot_check.analytic,
+                     sharpening.spot_check.numeric)});
+  }
+  if (sharpening.check && !sharpening.check->passed()) {
+    warnings.push_back(
+        {"stein_check",
+         fmt::format("the Stein check failed: averages that must be 0 are off by up to {:.1f} "
+                     "standard errors ({}; limit {:.1f}). The chains have not converged, or the "
+                     "gradient is not that of the density, or the density has jumps. Take more "
+                     "warmup and draws; check the model for hard bounds and rejections.",
+                     sharpening.check->worst, sharpening.worst_name, sharpening.check->limit)});
+  }
+  std::vector<std::string> heavy;
+  for (const ParameterSummary& row : summary.parameters) {
+    if (row.sharpened && (!row.sharpened->mean_has_error || !row.sharpened->sd_has_error)) {
+      heavy.push_back(row.name);
+    }
+  }
+  if (!heavy.empty()) {
+    warnings.push_back(
+        {"heavy_tails",
+         fmt::format(
+             "the tails of {} are so heavy that {} may have no finite Monte Carlo error: do "
+             "not rely on its error bar. Quantiles are safe.",
+             listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sd (or mean)")});
+  }
+}
+
 /// From batches and bins, as no draws were stored.
 RunSummary summarise_running(const SampleResult& result) {
   RunSummary summary;
@@ -85,11 +145,13 @@ void cut_to_shortest(SampleResult& result) {
   for (ChainResult& chain : result.chains) chain.record.truncate(shortest);
 }
 
-RunSummary summarise_run(const SampleResult& result) {
+RunSummary summarise_run(const SampleResult& result, bool sharpen) {
   if (result.chains.front().running) return summarise_running(result);
   RunSummary summary;
   summary.parameters = summarise(result);
+  summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
   summary.diagnostics = diagnose(result, summary.parameters);
+  warn_of_gradients(summary);
   summary.draws = result.chains.front().record.size();
   return summary;
 }
@@ -112,6 +174,8 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   d["gradients_sampling"] = diagnostics.gradients_sampling;
   d["seconds_warmup"] = diagnostics.seconds_warmup;
   d["seconds_sampling"] = diagnostics.seconds_sampling;
+  if (summary.sharpening.check) head["stein_check"] = check_json(summary.sharpening);
+  if (!summary.sharpening.refused.empty()) head["not_sharpened"] = summary.sharpening.refused;
   Json& warnings = d["warnings"] = Json::array();
   for (const Warning& warning : diagnostics.warnings) {
     warnings.push_back({{"kind", warning.kind}, {"text", warning.text}});
@@ -131,6 +195,11 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
     plain["ess_tail"] = summary.from_batches ? nothing : Json(row.convergence.ess_tail);
     if (row.recycled) {
       parameter["recycled"] = estimate_json(*row.recycled, row.recycled_bounds);
+    }
+    if (row.sharpened) {
+      parameter["sharpened"] = sharpened_json(*row.sharpened);
+    } else if (!row.not_sharpened.empty()) {
+      parameter["not_sharpened"] = row.not_sharpened;
     }
     text += separator + parameter.dump();
     separator = ",\n    ";
@@ -187,7 +256,7 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
                       const Density* density) {
   cut_to_shortest(result);
-  RunSummary summary = summarise_run(result);
+  RunSummary summary = summarise_run(result, manifest.settings.sample.sharpen);
   write_whole(folder.summary(), summary_json(summary, manifest.model.name, manifest.seed));
 
   NetcdfInfo info;

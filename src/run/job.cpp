@@ -12,6 +12,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/output/checkpoint.hpp"
+#include "rehmc/run/sharpening.hpp"
 #include "rehmc/run/until.hpp"
 
 namespace rehmc {
@@ -73,7 +74,9 @@ void Job::run(const std::atomic<int>& interrupts) {
   for (std::uint64_t look = next_look(done, most);; look = next_look(look + 1, most)) {
     run_chains_to(look, interrupts);
     if (interrupts != 0) return;
-    const auto summary = summarise(result());
+    const SampleResult so_far = result();
+    auto summary = summarise(so_far);
+    if (manifest_.settings.sample.sharpen) sharpen_run(so_far, summary);
     bool all_met = true;
     until_verdict_.clear();
     for (const Condition& condition : conditions) {

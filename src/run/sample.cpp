@@ -44,6 +44,7 @@ ChainResult chain_result(const Chain& chain, ChainRecord record) {
   result.gradients_warmup = chain.warming_up() ? gradients : chain.gradients_warmup();
   result.gradients_sampling = gradients - result.gradients_warmup;
   result.divergences_warmup = chain.divergences_warmup();
+  result.spot_check = chain.spot_check();
   for (std::size_t f = 0; f < fault_count; ++f) {
     result.faults[f] = chain.guard().faults(static_cast<Fault>(f));
   }

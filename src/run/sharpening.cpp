@@ -95,6 +95,12 @@ std::string unfit(const ParameterSummary& row) {
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
                        bool check_only) {
   Sharpening sharpening;
+  for (const ChainResult& chain : result.chains) {
+    const bool first = sharpening.spot_check.directions == 0;
+    if (first || (sharpening.spot_check.passed && !chain.spot_check.passed)) {
+      sharpening.spot_check = chain.spot_check;
+    }
+  }
   if (!has_gradients(result)) {
     sharpening.refused = "the gradients of the kept states were not stored";
     return sharpening;
@@ -121,7 +127,9 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     sharpening.refused = "it was not asked for";
     return sharpening;
   }
-  if (!sharpened.check.passed()) {
+  if (!sharpening.spot_check.passed) {
+    sharpening.refused = "the gradient is not that of the log density";
+  } else if (!sharpened.check.passed()) {
     sharpening.refused = fmt::format(
         "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
         "converged, or the gradient is not that of the density, or the density has jumps",
@@ -134,7 +142,7 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     if (sharpening.refused.empty()) {
       row.sharpened = std::move(sharpened.scalars[k]);
     } else {
-      row.not_sharpened = "the Stein check failed";
+      row.not_sharpened = "nothing was, in this run";
     }
   }
   return sharpening;

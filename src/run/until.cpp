@@ -89,7 +89,9 @@ Condition parse_condition(std::string_view text) {
 }
 
 double value_of(const Condition& condition, const ParameterSummary& row) {
-  const Estimate& estimate = row.recycled ? *row.recycled : row.plain;
+  const Estimate& estimate = row.sharpened  ? row.sharpened->estimate
+                             : row.recycled ? *row.recycled
+                                            : row.plain;
   const double scale = condition.relative_to_sd ? estimate.sd : 1;
   switch (condition.quantity) {
     case Quantity::ess:

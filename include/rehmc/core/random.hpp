@@ -25,6 +25,7 @@ enum class Purpose : std::uint32_t {
   test = 9,
   step_size = 10,
   generated = 11,
+  spot_check = 12,
 };
 
 /// Where in the run a stream lives.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rehmc/kernel/kernel.hpp"
+#include "rehmc/model/spot_check.hpp"
 #include "rehmc/output/chain_record.hpp"
 #include "rehmc/output/running_record.hpp"
 
@@ -23,6 +24,7 @@ struct ChainResult {
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
+  SpotCheck spot_check{};  ///< of the gradient
   double seconds_warmup = 0;
   double seconds_sampling = 0;
   std::array<std::uint64_t, fault_count> faults{};  ///< of the model, by cause, over the whole run

@@ -11,6 +11,7 @@
 #include "rehmc/core/archive.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/log_density.hpp"
+#include "rehmc/model/spot_check.hpp"
 #include "rehmc/recycle/features.hpp"
 #include "rehmc/run/sample.hpp"
 
@@ -49,14 +50,18 @@ class Chain {
   std::span<const double> centre() const { return moments_->centre(); }
   std::uint64_t gradients_warmup() const { return gradients_warmup_; }
   std::uint64_t divergences_warmup() const { return divergences_warmup_; }
+  /// Of the gradient, at the state where sampling began.
+  const SpotCheck& spot_check() const { return spot_check_; }
 
  private:
   const Kernel& kernel() const;
+  void check_gradient(const FrozenKernel& frozen);
 
   Address address_;
   std::uint64_t iteration_ = 0;
   std::uint64_t gradients_warmup_ = 0;
   std::uint64_t divergences_warmup_ = 0;
+  SpotCheck spot_check_;
   std::optional<MomentFeatures> moments_;
   std::variant<Warmup, FrozenKernel> phase_;
 };

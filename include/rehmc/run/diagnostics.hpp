@@ -29,6 +29,9 @@ struct Diagnostics {
 
 Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary);
 
+/// The first few names, and how many more there are.
+std::string listed(const std::vector<std::string>& names);
+
 /// What the counts are out of.
 struct RunSize {
   std::size_t chains = 0;

@@ -10,6 +10,7 @@
 #include "rehmc/run/diagnostics.hpp"
 #include "rehmc/run/manifest.hpp"
 #include "rehmc/run/report.hpp"
+#include "rehmc/run/sharpening.hpp"
 #include "rehmc/run/summary.hpp"
 
 namespace rehmc {
@@ -18,6 +19,7 @@ namespace rehmc {
 struct RunSummary {
   std::vector<ParameterSummary> parameters;
   Diagnostics diagnostics;
+  Sharpening sharpening;
   std::size_t draws = 0;  ///< per chain, of the shortest
   /// Whether errors are by batch means and quantiles from bins, since no draws were stored. Then
   /// R-hat is the classical one, and the ESS of the mean stands for the bulk.
@@ -27,8 +29,8 @@ struct RunSummary {
 /// Cuts all chains to the length of the shortest, which is what convergence can be judged by.
 void cut_to_shortest(SampleResult& result);
 
-/// Chains must be of equal length.
-RunSummary summarise_run(const SampleResult& result);
+/// Chains must be of equal length. Without `sharpen`, gradients only serve the Stein check.
+RunSummary summarise_run(const SampleResult& result, bool sharpen = true);
 
 /// The summary as a JSON document: docs/files.md describes it.
 std::string summary_json(const RunSummary& summary, const std::string& model, std::uint64_t seed);

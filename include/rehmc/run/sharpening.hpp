@@ -14,6 +14,7 @@ namespace rehmc {
 
 /// How the gradients of a run fared.
 struct Sharpening {
+  SpotCheck spot_check;  ///< the first of a chain that failed, or that of the first chain
   /// None if the kept states have no gradients.
   std::optional<SteinCheck> check;
   std::string worst_name;  ///< the coordinate that the check found worst

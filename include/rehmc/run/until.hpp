@@ -26,7 +26,8 @@ struct Condition {
 std::vector<Condition> parse_until(std::string_view text);
 
 /// Whether every parameter meets a condition, and which one is worst. ESS and R-hat are those of
-/// the plain chain; an MCSE is that of the recycled estimate if there is one. NaN never meets.
+/// the plain chain; an MCSE is that of the sharpened estimate if there is one, else of the recycled
+/// one. NaN never meets.
 struct Verdict {
   bool met = true;
   std::string worst_name;
