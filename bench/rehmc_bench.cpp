@@ -26,11 +26,13 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
 #include "rehmc/run/job.hpp"
+#include "rehmc/run/sharpening.hpp"
 
 namespace {
 
 using namespace rehmc;
 using bench::append;
+using bench::cpu_seconds;
 using bench::interleave;
 using bench::median_over_rounds;
 
@@ -73,11 +75,18 @@ class Sampler {
 
   /// Draws n times and returns the number of leapfrog steps.
   std::uint64_t draw(std::uint64_t n) {
+    return draw(n, [](const Transition& transition) {
+      benchmark::DoNotOptimize(transition.recycled.data());
+    });
+  }
+  /// Likewise, and shows every transition to somebody.
+  template <class Look>
+  std::uint64_t draw(std::uint64_t n, Look&& look) {
     std::uint64_t leapfrogs = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
       const Transition& transition = kernel_->transition(tuning_, {1, 0, iteration_++});
       leapfrogs += transition.leapfrogs;
-      benchmark::DoNotOptimize(transition.recycled.data());
+      look(transition);
     }
     return leapfrogs;
   }
@@ -88,6 +97,56 @@ class Sampler {
   std::unique_ptr<MomentFeatures> features_;
   std::uint64_t iteration_ = 0;
 };
+
+/// Sampling as `rehmc sample` does it: moments over all states, spread:8, everything recorded, with
+/// or without the gradients that sharpening needs.
+class Recorder {
+ public:
+  Recorder(const Density& density, const Sampler::Options& options, KeptGradients gradients)
+      : sampler_(density, options), reader_(density, {}), gradients_(gradients) {
+    reader_.set_centre(std::vector<double>(density.dimension(), 0.1));
+  }
+  void draw(std::uint64_t n) {
+    ChainRecord record(reader_, n, gradients_);
+    sampler_.draw(n, [&](const Transition& transition) {
+      record.add(reader_.read(transition, Address{}), reader_);
+    });
+    benchmark::DoNotOptimize(record.kept_gradient.data());
+  }
+
+ private:
+  Sampler sampler_;
+  QuantityReader reader_;
+  KeptGradients gradients_;
+};
+
+/// What keeping gradients adds to sampling.
+void time_sharpening(std::vector<Row>& rows, const std::string& name, const Density& density,
+                     Sampler::Options options, std::uint64_t draws, const std::string& bar) {
+  options.recycling = {RecyclingKind::spread, 8};
+  options.moments = true;
+  std::vector<std::vector<double>> seconds;
+  for (std::size_t layout = 0; layout < layouts; ++layout) {
+    Recorder without(density, options, KeptGradients::no);
+    Recorder with(density, options, KeptGradients::yes);
+    append(seconds,
+           interleave({[&] { without.draw(draws); }, [&] { with.draw(draws); }}, 2 * rounds));
+  }
+  rows.push_back({name, median_over_rounds(seconds, [](const auto& s) { return s[1] / s[0] - 1; }),
+                  "fraction", bar});
+}
+
+/// The regressions at the end of a run of 4 x 1000 draws in 300 dimensions, on one core.
+void time_regressions(std::vector<Row>& rows) {
+  SampleSettings settings;
+  settings.seed = 1;
+  const std::vector<double> ones(300, 1.0);
+  const SampleResult result = sample(DiagonalNormal(ones), settings);
+  std::vector<ParameterSummary> parameters = summarise(result);
+  const double begin = cpu_seconds();
+  sharpen_run(result, parameters);
+  rows.push_back({"sharpen_regressions_d300", cpu_seconds() - begin, "s", "<= 5"});
+}
 
 /// Leapfrog steps and nothing else: no sampler, no momentum draws, no acceptance.
 template <class Model>
@@ -153,6 +212,7 @@ void time_normal(std::vector<Row>& rows) {
   rows.push_back({"moments_overhead_normal",
                   median_over_rounds(seconds, [](const auto& s) { return (s[3] - s[1]) / s[0]; }),
                   "fraction of the bare loop", "<= 0.50"});
+  time_sharpening(rows, "sharpen_overhead_normal", model, {}, draws, "<= 2.0");
 }
 
 void time_logistic(std::vector<Row>& rows) {
@@ -161,15 +221,18 @@ void time_logistic(std::vector<Row>& rows) {
   constexpr double step = 0.05;
   constexpr std::uint64_t draws = 60;
   std::vector<std::vector<double>> seconds;
-  for (std::size_t layout = 0; layout < layouts; ++layout) {
+  // Where memory happens to lie is worth as much as what is measured here: more layouts.
+  for (std::size_t layout = 0; layout < 4 * layouts; ++layout) {
     Sampler none(model, {.depth = 10, .step_size = step});
     Sampler spread(model,
                    {.recycling = {RecyclingKind::spread, 8}, .depth = 10, .step_size = step});
     Sampler moments(model, {.moments = true, .depth = 10, .step_size = step});
     append(seconds, interleave({[&] { none.draw(draws); }, [&] { spread.draw(draws); },
                                 [&] { moments.draw(draws); }},
-                               8 * rounds));
+                               4 * rounds));
   }
+  time_sharpening(rows, "sharpen_overhead_logistic", model, {.depth = 10, .step_size = step}, draws,
+                  "<= 0.05");
   rows.push_back({"spread8_overhead_logistic",
                   median_over_rounds(seconds, [](const auto& s) { return s[1] / s[0] - 1; }),
                   "fraction", "<= 0.01"});
@@ -211,7 +274,8 @@ void time_progress(std::vector<Row>& rows) {
   Manifest manifest;
   manifest.version = version();
   manifest.model = {"normal", ""};
-  manifest.names = Density(model).names();
+  manifest.quantities = Density(model).quantities();
+  manifest.coordinates = Density(model).names();
   manifest.seed = 1;
   SampleSettings& sample = manifest.settings.sample;
   sample.chains = 2;
@@ -260,6 +324,7 @@ int main(int argc, char** argv) {
   std::vector<Row> rows;
   time_normal(rows);
   time_logistic(rows);
+  time_regressions(rows);
   time_progress(rows);
   time_dimensions(rows);
   fmt::print("{:<42} {:>14}  {:<26} {}\n", "measured", "value", "unit", "asked for");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
 namespace rehmc {
@@ -91,7 +92,7 @@ double value(std::size_t chain, double draw, std::size_t column) {
 /// has the value of "draw" i + k/8.
 ChainRecord some_record(std::size_t chain, std::size_t draws, std::size_t columns,
                         const std::vector<std::size_t>& counts) {
-  ChainRecord record(Numbers(columns), draws);
+  ChainRecord record = testing::empty_record(columns, draws);
   for (std::size_t i = 0; i < draws; ++i) {
     Numbers position;
     for (std::size_t p = 0; p < columns; ++p) position.push_back(value(chain, double(i), p));
@@ -102,7 +103,7 @@ ChainRecord some_record(std::size_t chain, std::size_t draws, std::size_t column
     transition.leapfrogs = 7;
     transition.depth = 3;
     transition.ending = i == 1 ? Ending::diverged : i == 2 ? Ending::depth_limit : Ending::turned;
-    record.add_draw(transition);
+    record.add_draw(transition, transition.state.position);
     const std::size_t count = counts[i % counts.size()];
     for (std::size_t k = 0; k < count; ++k) {
       for (std::size_t p = 0; p < columns; ++p) {

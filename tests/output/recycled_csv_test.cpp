@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/output/records.hpp"
+
 namespace rehmc {
 namespace {
 
 TEST(RecycledCsv, OneLineForEveryKeptState) {
-  ChainRecord record(std::vector<double>{0, 0}, 3);
+  ChainRecord record = testing::empty_record(2, 3);
   record.kept = {1, 2, 3, 4, 0.1, -0.0};
   record.kept_weight = {1, 0.5, 0.5};
   record.kept_end = {1, 1, 3};  // the second draw kept nothing

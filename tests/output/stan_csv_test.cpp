@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
 namespace rehmc {
@@ -22,7 +23,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// A record of draws that are easy to recognise and hard to print.
 ChainRecord some_draws(std::size_t draws, double offset) {
-  ChainRecord record(std::vector<double>{0, 0}, draws);
+  ChainRecord record = testing::empty_record(2, draws);
   for (std::size_t i = 0; i < draws; ++i) {
     const double t = offset + static_cast<double>(i);
     const std::vector<double> position{std::sin(t) * 1e-300, std::exp(50 * std::cos(t))};
@@ -40,7 +41,7 @@ ChainRecord some_draws(std::size_t draws, double offset) {
     transition.ending = i % 3 == 1   ? Ending::diverged
                         : i % 3 == 2 ? Ending::depth_limit
                                      : Ending::turned;
-    record.add_draw(transition);
+    record.add_draw(transition, transition.state.position);
   }
   return record;
 }

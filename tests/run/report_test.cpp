@@ -15,6 +15,7 @@
 #include "models/standard_normal.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
+#include "tests/output/records.hpp"
 
 namespace rehmc {
 namespace {
@@ -55,7 +56,7 @@ SampleResult made_up(std::size_t dimension, std::size_t chains, std::size_t draw
   result.kernel.recycling = parse_recycling(kept > 0 ? "spread:8" : "none");
   for (std::size_t p = 0; p < dimension; ++p) result.names.push_back("x." + std::to_string(p + 1));
   for (std::size_t c = 0; c < chains; ++c) {
-    ChainRecord record(std::vector<double>(dimension, 0.0), draws);
+    ChainRecord record = testing::empty_record(dimension, draws);
     Stream stream({9, static_cast<std::uint32_t>(c), 0}, Purpose::test);
     record.draws.resize(draws * dimension);
     stream.fill_normal(record.draws);
