@@ -166,6 +166,8 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   head["chains"] = diagnostics.ebfmi.size();
   head["draws"] = summary.draws;
   head["errors_from"] = summary.from_batches ? "batch means" : "draws";
+  if (summary.sharpening.check) head["stein_check"] = check_json(summary.sharpening);
+  if (!summary.sharpening.refused.empty()) head["not_sharpened"] = summary.sharpening.refused;
   Json& d = head["diagnostics"];
   d["divergences"] = diagnostics.divergences;
   d["depth_limit_hits"] = diagnostics.depth_limit_hits;
@@ -174,8 +176,6 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   d["gradients_sampling"] = diagnostics.gradients_sampling;
   d["seconds_warmup"] = diagnostics.seconds_warmup;
   d["seconds_sampling"] = diagnostics.seconds_sampling;
-  if (summary.sharpening.check) head["stein_check"] = check_json(summary.sharpening);
-  if (!summary.sharpening.refused.empty()) head["not_sharpened"] = summary.sharpening.refused;
   Json& warnings = d["warnings"] = Json::array();
   for (const Warning& warning : diagnostics.warnings) {
     warnings.push_back({{"kind", warning.kind}, {"text", warning.text}});
