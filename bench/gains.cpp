@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -98,6 +99,7 @@ struct Target {
   Density density;
   int runs = 400;
   std::optional<RunOutcome> truth{};
+  int reference_draws = 20'000;
 };
 
 template <class Model>
@@ -116,7 +118,11 @@ struct Coordinates {
 };
 
 Target built_in(std::string label, const std::string& name, int runs = 400) {
-  return {std::move(label), Coordinates{make_model(name, "", "").density}, runs};
+  return {std::move(label),
+          Coordinates{make_model(name, "", "").density},
+          runs,
+          {},
+          runs < 400 ? 8000 : 20000};
 }
 /// As users read it, functions of several coordinates included.
 Target as_read(std::string label, const std::string& name, int runs = 400) {
@@ -167,54 +173,92 @@ double variance_of(const std::vector<double>& values) {
 
 /// One summary over all parameters of a target.
 struct Row {
-  double plain_gain = 1;     ///< plain over sharpened variance, geometric mean
-  double recycled_gain = 1;  ///< plain over recycled
-  double honesty = 0;        ///< mean over parameters of the mean of (error / MCSE)^2
-  double least_honesty = 0;
+  double recycled_gain = 1;   ///< variance of the plain chain's estimate over the recycled one's
+  double sharpened_gain = 1;  ///< and over the sharpened one's; geometric means over parameters
+  double honesty = 0;         ///< mean over parameters of the mean of (error / MCSE)^2
+  double least_honesty = std::numeric_limits<double>::infinity();
   double most_honesty = 0;
-  double worst_bias = 0;   ///< of mean(error) in its standard errors
-  double worst_ratio = 0;  ///< recycled over sharpened variance, least over parameters
-  double flagged = 0;      ///< share of runs that warned of no finite error
+  double worst_bias = 0;  ///< largest |mean error| in its standard errors
+  /// Recycled over sharpened variance: the least over parameters, and the least upper bound of it
+  /// that holds for all parameters with a chance of 99.9%.
+  double least_ratio = std::numeric_limits<double>::infinity();
+  double least_upper_ratio = std::numeric_limits<double>::infinity();
+  double warned = 0;  ///< share of runs and parameters that warn of tails without finite errors
 };
+
+/// The estimates of one summary of one parameter by all runs.
+struct Estimates {
+  std::vector<double> plain;
+  std::vector<double> recycled;
+  std::vector<double> sharpened;
+  double mean_square = 0;  ///< of error / MCSE
+  double warned = 0;
+};
+
+Estimates estimates_of(const std::vector<RunOutcome>& runs, const Value& truth, std::size_t p,
+                       std::size_t s) {
+  Estimates all;
+  const auto count = static_cast<double>(runs.size());
+  for (const RunOutcome& run : runs) {
+    const Outcome& one = run.parameters[p];
+    all.plain.push_back(one.plain[s].value);
+    all.recycled.push_back(one.recycled[s].value);
+    all.sharpened.push_back(one.sharpened[s].value);
+    const double error = one.sharpened[s].value - truth.value;
+    const double own = one.sharpened[s].mcse;
+    all.mean_square += error * error / (own * own + truth.mcse * truth.mcse) / count;
+    const bool warned = s == 0 ? !one.mean_has_error : s == 1 && !one.sd_has_error;
+    all.warned += (warned ? 1.0 : 0.0) / count;
+  }
+  return all;
+}
+
+/// Factor on a ratio of variances of paired estimates (Morgan 1939; Pitman 1939) that it stays
+/// below with a chance of 99.9% for all of so many.
+double upper_factor(const Estimates& estimates, std::size_t comparisons) {
+  const double a_mean = mean_of(estimates.recycled);
+  const double b_mean = mean_of(estimates.sharpened);
+  double product = 0;
+  for (std::size_t r = 0; r < estimates.recycled.size(); ++r) {
+    product += (estimates.recycled[r] - a_mean) * (estimates.sharpened[r] - b_mean);
+  }
+  const auto n = static_cast<double>(estimates.recycled.size());
+  const double correlation =
+      product / (n - 1) /
+      std::sqrt(variance_of(estimates.recycled) * variance_of(estimates.sharpened));
+  const double score = -normal_quantile(1e-3 / static_cast<double>(comparisons));
+  return std::exp(score * 2 * std::sqrt(std::max(0.0, 1 - correlation * correlation) / n));
+}
 
 Row row_of(const std::vector<RunOutcome>& runs, const RunOutcome& reference, std::size_t s) {
   const std::size_t parameters = reference.parameters.size();
-  const auto count = static_cast<double>(runs.size());
+  const auto share = 1 / static_cast<double>(parameters);
   Row row;
-  row.least_honesty = 1e300;
-  row.worst_ratio = 1e300;
-  double log_gain = 0;
   double log_recycled = 0;
+  double log_sharpened = 0;
   for (std::size_t p = 0; p < parameters; ++p) {
-    std::vector<double> plain;
-    std::vector<double> recycled;
-    std::vector<double> sharpened;
-    double squares = 0;
-    for (const RunOutcome& run : runs) {
-      const Outcome& one = run.parameters[p];
-      plain.push_back(one.plain[s].value);
-      recycled.push_back(one.recycled[s].value);
-      sharpened.push_back(one.sharpened[s].value);
-      const double error = one.sharpened[s].value - reference.parameters[p].sharpened[s].value;
-      const double own = one.sharpened[s].mcse;
-      const double other = reference.parameters[p].sharpened[s].mcse;
-      squares += error * error / (own * own + other * other) / count;
-      const bool warned = s == 0 ? !one.mean_has_error : s == 1 && !one.sd_has_error;
-      row.flagged += (warned ? 1.0 : 0.0) / count / static_cast<double>(parameters);
-    }
-    log_gain += std::log(variance_of(plain) / variance_of(sharpened));
-    log_recycled += std::log(variance_of(plain) / variance_of(recycled));
-    row.worst_ratio = std::min(row.worst_ratio, variance_of(recycled) / variance_of(sharpened));
-    row.honesty += squares / static_cast<double>(parameters);
-    row.least_honesty = std::min(row.least_honesty, squares);
-    row.most_honesty = std::max(row.most_honesty, squares);
-    const double bias = mean_of(sharpened) - reference.parameters[p].sharpened[s].value;
-    const double error = std::sqrt(variance_of(sharpened) / count +
-                                   std::pow(reference.parameters[p].sharpened[s].mcse, 2));
+    const Value truth = reference.parameters[p].sharpened[s];
+    const Estimates estimates = estimates_of(runs, truth, p, s);
+    const double plain = variance_of(estimates.plain);
+    const double recycled = variance_of(estimates.recycled);
+    const double sharpened = variance_of(estimates.sharpened);
+    log_recycled += share * std::log(plain / recycled);
+    log_sharpened += share * std::log(plain / sharpened);
+    row.honesty += share * estimates.mean_square;
+    row.least_honesty = std::min(row.least_honesty, estimates.mean_square);
+    row.most_honesty = std::max(row.most_honesty, estimates.mean_square);
+    row.warned += share * estimates.warned;
+    const double ratio = recycled / sharpened;
+    row.least_ratio = std::min(row.least_ratio, ratio);
+    row.least_upper_ratio =
+        std::min(row.least_upper_ratio, ratio * upper_factor(estimates, parameters * summaries));
+    const double bias = mean_of(estimates.sharpened) - truth.value;
+    const double error =
+        std::hypot(std::sqrt(sharpened / static_cast<double>(runs.size())), truth.mcse);
     row.worst_bias = std::max(row.worst_bias, std::abs(bias) / error);
   }
-  row.plain_gain = std::exp(log_gain / static_cast<double>(parameters));
-  row.recycled_gain = std::exp(log_recycled / static_cast<double>(parameters));
+  row.recycled_gain = std::exp(log_recycled);
+  row.sharpened_gain = std::exp(log_sharpened);
   return row;
 }
 
@@ -234,41 +278,59 @@ std::vector<RunOutcome> run_all(const Density& density, int count) {
   return runs;
 }
 
-void report(const Target& target, const std::vector<RunOutcome>& runs,
+using Json = nlohmann::ordered_json;
+
+Json report(const Target& target, const std::vector<RunOutcome>& runs,
             const RunOutcome& reference) {
+  const auto all = static_cast<double>(runs.size() * reference.parameters.size());
   double refused = 0;
-  double failed = 0;
+  int failed = 0;
   for (const RunOutcome& run : runs) {
     failed += run.passed ? 0 : 1;
-    for (const Outcome& one : run.parameters) refused += one.sharp ? 0 : 1;
+    for (const Outcome& one : run.parameters) refused += one.sharp ? 0 : 1 / all;
   }
-  fmt::print("{} (d = {}, {} runs; not sharpened {:.1f}%, Stein check failed {})\n", target.label,
-             reference.parameters.size(), runs.size(),
-             100 * refused / static_cast<double>(runs.size() * reference.parameters.size()),
-             failed);
+  Json json;
+  json["target"] = target.label;
+  json["parameters"] = reference.parameters.size();
+  json["runs"] = runs.size();
+  json["exact_truth"] = target.truth.has_value();
+  json["not_sharpened"] = refused;
+  json["stein_check_failed"] = failed;
+  fmt::print("{} ({} parameters, {} runs; not sharpened {:.1f}%, Stein check failed {} times)\n",
+             target.label, reference.parameters.size(), runs.size(), 100 * refused, failed);
   for (std::size_t s = 0; s < summaries; ++s) {
     const Row row = row_of(runs, reference, s);
-    std::map<std::string, int> sets;
+    std::map<std::string, double> sets;
     for (const RunOutcome& run : runs) {
-      for (const Outcome& one : run.parameters) ++sets[std::string(describe(one.sets[s]))];
+      for (const Outcome& one : run.parameters) sets[std::string(describe(one.sets[s]))] += 1 / all;
     }
-    std::string used;
-    for (const auto& [name, number] : sets) {
-      used += fmt::format(
-          " {} {:.0f}%", name,
-          100.0 * number / static_cast<double>(runs.size() * reference.parameters.size()));
-    }
+    json["summaries"].push_back({{"summary", summary_name(s)},
+                                 {"recycled_gain", row.recycled_gain},
+                                 {"sharpened_gain", row.sharpened_gain},
+                                 {"mean_square", row.honesty},
+                                 {"least_mean_square", row.least_honesty},
+                                 {"most_mean_square", row.most_honesty},
+                                 {"worst_bias", row.worst_bias},
+                                 {"least_ratio", row.least_ratio},
+                                 {"least_upper_ratio", row.least_upper_ratio},
+                                 {"warned", row.warned},
+                                 {"sets", sets}});
     fmt::print(
-        "  {:6} recycled {:8.2f} sharpened {:12.1f}  z^2 {:5.2f} [{:.2f}, {:.2f}] bias {:.1f} vs "
-        "recycled {:.2f} warned {:.2f}{}\n",
-        summary_name(s), row.recycled_gain, row.plain_gain, row.honesty, row.least_honesty,
-        row.most_honesty, row.worst_bias, row.worst_ratio, row.flagged, used);
+        "  {:6} recycled {:6.2f}  sharpened {:10.4g}  (error/MCSE)^2 {:5.2f} [{:.2f}, {:.2f}]  "
+        "bias "
+        "{:.1f}  over recycled {:.2f} (at most {:.2f})  warned {:.0f}%\n",
+        summary_name(s), row.recycled_gain, row.sharpened_gain, row.honesty, row.least_honesty,
+        row.most_honesty, row.worst_bias, row.least_ratio, row.least_upper_ratio, 100 * row.warned);
   }
   std::fflush(stdout);
+  return json;
 }
 
+/// gains [FILE.json [RUNS [PART OF A LABEL]]]
 int run(int argc, char** argv) {
-  const std::string only = argc > 1 ? argv[1] : "";
+  const std::string file = argc > 1 ? argv[1] : "";
+  const int asked = argc > 2 ? std::atoi(argv[2]) : 0;
+  const std::string only = argc > 3 ? argv[3] : "";
   std::vector<std::function<Target()>> targets{
       [] {
         return known("correlated normal", CorrelatedNormal(wishart_draw({25, 50, 1})));
@@ -287,14 +349,17 @@ int run(int argc, char** argv) {
       [] { return built_in("two-mode mixture", "two-mode-mixture"); },
       [] { return built_in("hierarchical logistic", "hierarchical-logistic", 40); },
   };
+  Json all = Json::array();
   for (const auto& make : targets) {
     const Target target = make();
     if (target.label.find(only) == std::string::npos) continue;
-    const int count = argc > 2 ? std::atoi(argv[2]) : target.runs;
+    const int count = asked > 0 ? std::min(asked, target.runs) : target.runs;
+    // Twenty times as many draws, where the truth is not known: its own error is counted.
     const RunOutcome reference =
-        target.truth ? *target.truth
-                     : run_once(target.density, 1, argc > 3 ? std::atoi(argv[3]) : 20000);
-    report(target, run_all(target.density, count), reference);
+        target.truth ? *target.truth : run_once(target.density, 1, target.reference_draws);
+    all.push_back(report(target, run_all(target.density, count), reference));
+    // After each target, so that a run that is stopped leaves what it has.
+    if (!file.empty()) std::ofstream(file) << all.dump(1) << "\n";
   }
   return 0;
 }

@@ -117,21 +117,40 @@ CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, bool with_shared
       result.shared.noalias() -= explained * result.own.row(a);
       of_shared -= own_mean[a] * explained;
     }
-    result.dependence.noalias() += shared_.columns() * of_shared;
     result.dependence.array() -= shared_.mean().dot(of_shared);
+    result.shared_dependence = of_shared;
   }
   result.features = std::move(features);
   return result;
 }
 
-Eigen::MatrixXd CrossFit::residuals(const Fit& fit) const {
-  Eigen::MatrixXd left =
-      columns_.middleCols(columns_.cols() - targets_ + fit.targets.first, fit.targets.count);
-  for (std::size_t a = 0; a < fit.features.size(); ++a) {
-    left.noalias() -= columns_.col(fit.features[a]) * fit.own.row(static_cast<Eigen::Index>(a));
+std::vector<Eigen::MatrixXd> CrossFit::residuals(std::vector<Fit>& fits) const {
+  Eigen::Index wide = 0;
+  for (const Fit& fit : fits) wide += fit.shared.size() > 0 ? fit.targets.count + 1 : 0;
+  Eigen::MatrixXd coefficients(shared_.size(), wide);
+  Eigen::Index used = 0;
+  for (const Fit& fit : fits) {
+    if (fit.shared.size() == 0) continue;
+    coefficients.middleCols(used, fit.targets.count) = fit.shared;
+    coefficients.col(used + fit.targets.count) = fit.shared_dependence;
+    used += fit.targets.count + 1;
   }
-  if (fit.shared.size() > 0) left.noalias() -= shared_.columns() * fit.shared;
-  return left;
+  Eigen::MatrixXd explained;
+  if (wide > 0) explained.noalias() = shared_.columns() * coefficients;
+  used = 0;
+  std::vector<Eigen::MatrixXd> all;
+  for (Fit& fit : fits) {
+    Eigen::MatrixXd& left = all.emplace_back(
+        columns_.middleCols(columns_.cols() - targets_ + fit.targets.first, fit.targets.count));
+    for (std::size_t a = 0; a < fit.features.size(); ++a) {
+      left.noalias() -= columns_.col(fit.features[a]) * fit.own.row(static_cast<Eigen::Index>(a));
+    }
+    if (fit.shared.size() == 0) continue;
+    left -= explained.middleCols(used, fit.targets.count);
+    fit.dependence += explained.col(used + fit.targets.count);
+    used += fit.targets.count + 1;
+  }
+  return all;
 }
 
 }  // namespace rehmc

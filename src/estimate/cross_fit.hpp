@@ -52,12 +52,14 @@ class CrossFit {
     Eigen::MatrixXd shared;  ///< likewise for the shared columns; empty without them
     /// How the fold's mean of the features, times the coefficients, depends on the targets of the
     /// draws outside: it is the mean over those of target * dependence.
+    /// Complete only once residuals were asked for.
     Eigen::VectorXd dependence;
+    Eigen::VectorXd shared_dependence{};  ///< what the shared columns have to add to it
   };
   Fit fit(std::vector<Eigen::Index> features, bool with_shared, const Targets& targets) const;
 
-  /// What a fit leaves of its targets in all draws.
-  Eigen::MatrixXd residuals(const Fit& fit) const;
+  /// What fits leave of their targets in all draws; several at once share one long product.
+  std::vector<Eigen::MatrixXd> residuals(std::vector<Fit>& fits) const;
 
  private:
   const Fold fold_;

@@ -81,7 +81,7 @@ class Errors {
         (series.array() - mean) / std::sqrt(variance);
     const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
     const double kurtosis = values.square().square().mean();
-    constexpr double per_draw = 40;
+    constexpr double per_draw = 30;
     const double raised = 1 + per_draw * kurtosis / static_cast<double>(series.size());
     return raised * variance / effective_size_.of_split(series_);
   }
@@ -125,7 +125,7 @@ class Run {
   std::vector<Eigen::MatrixXd> blocks;     ///< block features alone, one per fold
   std::vector<std::vector<Index>> linear;  ///< coordinates whose gradients a fold shares
   std::vector<Index> block_first;          ///< coordinate of each block feature
-  std::vector<Eigen::MatrixXd> quadratic;  ///< per draw, one per fold; empty in high dimension
+  std::vector<SharedColumns> quadratic;    ///< those and quadratic ones; empty in high dimension
   /// Of the tails of every coordinate and of its (C g), 0 for light tails; one per fold.
   std::vector<Eigen::VectorXd> shape_z;
   std::vector<Eigen::VectorXd> shape_u;
@@ -149,6 +149,11 @@ class Run {
     products_.resize(folds.size());
     Products& products = products_[fold];
     if (i < products.first || i >= products.first + products.u.cols()) {
+      // Those who go from one coordinate to the next get many at once.
+      if (i != products.first + products.u.cols()) {
+        const Eigen::VectorXd u = table.gradients * frame.matrix.row(i).transpose();
+        return {table, frame, i, u};
+      }
       products.first = i;
       const Index count = std::min(columns_at_once, table.dimension() - i);
       products.u.noalias() = table.gradients * frame.matrix.middleRows(i, count).transpose();
@@ -159,19 +164,14 @@ class Run {
   /// The shape of the tail of a function of states, by states outside a fold: which features a fold
   /// uses must not depend on its own draws, or their means would not be 0.
   double training_shape(std::size_t fold, const Eigen::VectorXd& values) const {
-    std::vector<Index> rows;
-    for (std::size_t n = 0; n < table.draws(); ++n) {
-      const bool inside = to_index(n) >= folds[fold].begin && to_index(n) < folds[fold].end;
-      if (!inside) rows.push_back(state_of(n));
-    }
-    return shape_of(values(rows));
+    return shape_of(values(training_rows_[fold]));
   }
   /// The same by all draws.
   double shape(const Eigen::VectorXd& values) const {
-    std::vector<Index> rows;
-    for (std::size_t n = 0; n < table.draws(); ++n) rows.push_back(state_of(n));
-    return shape_of(values(rows));
+    return shape_of(values(one_state_per_draw({0, 0})));
   }
+  /// One state of every draw outside a fold.
+  const std::vector<Index>& training_rows(std::size_t fold) const { return training_rows_[fold]; }
 
   /// One state of a draw: those of one trajectory are too much alike to tell a tail by.
   Index state_of(std::size_t n) const {
@@ -243,12 +243,26 @@ class Run {
     for (std::size_t f = 0; f < folds.size(); ++f) {
       shape_z.emplace_back(d);
       shape_u.emplace_back(d);
+      const std::vector<Index>& rows = training_rows_.emplace_back(one_state_per_draw(folds[f]));
+      const Eigen::MatrixXd gradients = table.gradients(rows, Eigen::all);
+      const Eigen::MatrixXd u =
+          frames[f].diagonal ? Eigen::MatrixXd(gradients * frames[f].matrix.col(0).asDiagonal())
+                             : Eigen::MatrixXd(gradients * frames[f].matrix.transpose());
       for (Index i = 0; i < d; ++i) {
-        const CoordinateStates own = coordinate(f, i);
-        shape_z[f][i] = std::max(0.0, training_shape(f, own.z));
-        shape_u[f][i] = std::max(0.0, training_shape(f, own.u));
+        const Eigen::VectorXd offset = table.positions.col(i)(rows).array() - frames[f].centre[i];
+        shape_z[f][i] = std::max(0.0, shape_of(offset));
+        shape_u[f][i] = std::max(0.0, shape_of(u.col(i)));
       }
     }
+  }
+
+  std::vector<Index> one_state_per_draw(const Fold& left_out) const {
+    std::vector<Index> rows;
+    for (std::size_t n = 0; n < table.draws(); ++n) {
+      const bool inside = to_index(n) >= left_out.begin && to_index(n) < left_out.end;
+      if (!inside) rows.push_back(state_of(n));
+    }
+    return rows;
   }
 
   void share_columns(const SharpenSettings& settings) {
@@ -281,7 +295,12 @@ class Run {
       shared.emplace_back(std::move(columns), folds[f]);
     }
     if (d <= quadratic_dimension && d * d + d <= room) {
-      for (std::size_t f = 0; f < folds.size(); ++f) quadratic.push_back(quadratic_features(f));
+      for (std::size_t f = 0; f < folds.size(); ++f) {
+        const Eigen::MatrixXd more = quadratic_features(f);
+        Eigen::MatrixXd columns(more.rows(), shared[f].size() + more.cols());
+        columns << shared[f].columns(), more;
+        quadratic.emplace_back(std::move(columns), folds[f]);
+      }
     }
   }
 
@@ -347,6 +366,7 @@ class Run {
 
  private:
   std::vector<Products> products_;
+  std::vector<std::vector<Index>> training_rows_;
 };
 
 /// Averages whose mean should be 0.
@@ -396,15 +416,52 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
                              const CoordinateStates& states, std::size_t thresholds) {
   const double shape_z = run.shape_z[fold][i];
   const double shape_u = run.shape_u[fold][i];
-  const double shape_g = std::max(0.0, run.training_shape(fold, states.g));
+  const CoordinateStates some = states.some(run.training_rows(fold));
+  const double shape_g = std::max(0.0, shape_of(some.g));
   std::vector<Shape> shapes{{shape_u, shape_u}};
   for (Index field = 1; field < power_fields; ++field) {
     const double along = field <= highest_power ? shape_u : shape_g;
-    shapes.push_back({run.training_shape(fold, power_feature(states, field)),
+    shapes.push_back({shape_of(power_feature(some, field)),
                       static_cast<double>(power_of(field)) * shape_z + along});
   }
   shapes.resize(static_cast<std::size_t>(power_fields) + thresholds, shapes.front());
   return shapes;
+}
+
+/// The same powers with other thresholds.
+template <class Thresholds>
+OwnFeatures with_thresholds(const Run& run, Index i, const std::vector<CoordinateStates>& states,
+                            const OwnFeatures& powers, Thresholds&& thresholds) {
+  OwnFeatures own;
+  for (std::size_t f = 0; f < run.folds.size(); ++f) {
+    const std::vector<double> of_fold = thresholds(f);
+    const auto count = to_index(of_fold.size());
+    Eigen::MatrixXd& features =
+        own.of_folds.emplace_back(to_index(run.table.draws()), power_fields + count);
+    features.leftCols(power_fields) = powers.of_folds[f].leftCols(power_fields);
+    features.rightCols(count) = threshold_features(run.table, run.frames[f], i, states[f], of_fold);
+    own.shapes.push_back(powers.shapes[f]);
+    own.shapes.back().resize(static_cast<std::size_t>(power_fields) + of_fold.size(),
+                             own.shapes.back().front());
+  }
+  return own;
+}
+
+/// The own features of a coordinate, with thresholds as each fold has them.
+template <class Thresholds>
+OwnFeatures own_at(const Run& run, Index i, const std::vector<CoordinateStates>& states,
+                   Thresholds&& thresholds) {
+  OwnFeatures own;
+  for (std::size_t f = 0; f < run.folds.size(); ++f) {
+    Eigen::MatrixXd& features =
+        own.of_folds.emplace_back(to_index(run.table.draws()), power_fields);
+    for (Index field = 0; field < power_fields; ++field) {
+      const Eigen::VectorXd feature = power_feature(states[f], field);
+      features.col(field) = run.table.draw_means([&](Index s) { return feature[s]; });
+    }
+    own.shapes.push_back(shapes_of(run, f, i, states[f], 0));
+  }
+  return with_thresholds(run, i, states, own, thresholds);
 }
 
 /// One scalar: targets, features, choice.
@@ -447,6 +504,7 @@ class ScalarFit {
     measured_ =
         follows_coordinate() ? run_.table.positions.col(to_index(*scalar_.coordinate)) : values_;
     identical_ = measured_ == values_;
+    measured_sd_ = std::sqrt((measured_.array() - measured_.mean()).square().mean());
     if (follows_coordinate() && !identical_) {
       order_.resize(static_cast<std::size_t>(values_.size()));
       std::iota(order_.begin(), order_.end(), Index{0});
@@ -604,24 +662,38 @@ class ScalarFit {
       move_thresholds(f, columns, states);
       const CrossFit regression(columns, targets_.cols(), fold, shared, shares);
 
+      std::vector<Planned> plans;
       const auto use = [&](FeatureSet set, const Columns& features, bool with_shared) {
         const Index count = largest(features) + (with_shared ? shared.size() : 0);
-        if (count > 0 && count <= room) keep(set, f, regression, features, with_shared, layout);
+        if (count > 0 && count <= room) plans.push_back({set, features, with_shared});
       };
       use(FeatureSet::bounded, joined(layout.constant, layout.bounded), false);
       use(FeatureSet::own, joined(layout.constant, layout.growing), false);
-      if (!shares) continue;
+      if (!shares) {
+        keep(plans, f, regression, layout);
+        continue;
+      }
       // The gradients themselves are shared already.
       const Columns firsts = run_.linear[f].empty() ? layout.constant : Columns();
-      use(FeatureSet::bounded_linear, joined(firsts, layout.bounded), true);
+      // Costs much in high dimension, and is of use for heavy tails alone.
+      if (run_.table.dimension() <= small_dimension || layout.power_law) {
+        use(FeatureSet::bounded_linear, joined(firsts, layout.bounded), true);
+      }
       const Columns all = joined(firsts, layout.growing);
       use(FeatureSet::linear, all, true);
+      keep(plans, f, regression, layout);
       if (largest(all) + shared.size() > room) continue;
       if (!states.empty() && run_.table.dimension() <= row_dimension) {
         fit_more(FeatureSet::row, f, rows_of(f, states[f], regression, all), columns, all, layout);
       }
-      if (!run_.quadratic.empty()) {
-        fit_more(FeatureSet::quadratic, f, run_.quadratic[f], columns, all, layout);
+      if (!run_.quadratic.empty() && largest(all) + run_.quadratic[f].size() <= room) {
+        const CrossFit quadratic(columns, targets_.cols(), fold, run_.quadratic[f], true);
+        keep({{FeatureSet::quadratic, all, true}}, f, quadratic, layout);
+        if (layout.power_law) {
+          left_[index(FeatureSet::quadratic)]
+              .rightCols(to_index(thresholds_.size()))
+              .setConstant(nan_value);
+        }
       }
     }
   }
@@ -698,9 +770,8 @@ class ScalarFit {
     std::iota(added.begin(), added.end(), before);
     const CrossFit regression(std::move(wider), targets_.cols(), run_.folds[f], run_.shared[f],
                               true);
-    keep(set, f, regression,
-         joined(others, {added, added, layout.power_law ? std::vector<Index>() : added}), true,
-         layout);
+    const Columns wanted{added, added, layout.power_law ? std::vector<Index>() : added};
+    keep({{set, joined(others, wanted), true}}, f, regression, layout);
   }
 
   /// The features of fields that grow with other coordinates: those that go best with what is left
@@ -711,8 +782,8 @@ class ScalarFit {
     Eigen::MatrixXd rows = run_.row_features(f, i, states)(Eigen::all, run_.light_rows(f, i));
     if (static_cast<std::size_t>(rows.cols()) <= most_rows) return rows;
     const Fold& fold = run_.folds[f];
-    Eigen::MatrixXd left =
-        regression.residuals(regression.fit(features[of_sd], true, {0, targets_.cols()}));
+    std::vector<CrossFit::Fit> fits{regression.fit(features[of_sd], true, {0, targets_.cols()})};
+    Eigen::MatrixXd left = std::move(regression.residuals(fits).front());
     left.middleRows(fold.begin, fold.end - fold.begin).setZero();
     Eigen::VectorXd relevance = Eigen::VectorXd::Zero(rows.cols());
     for (Index t = 0; t < left.cols(); ++t) {
@@ -730,27 +801,49 @@ class ScalarFit {
     return rows(Eigen::all, best);
   }
 
-  /// Fits a fold by a set and keeps what is left of its draws.
-  void keep(FeatureSet set, std::size_t f, const CrossFit& regression, const Columns& features,
-            bool with_shared, const Layout& layout) {
-    Eigen::MatrixXd& left = left_[index(set)];
-    if (left.size() == 0) left.setConstant(targets_.rows(), targets_.cols(), nan_value);
+  /// A set of features to fit by.
+  struct Planned {
+    FeatureSet set;
+    Columns features;
+    bool with_shared;
+  };
+
+  /// Fits a fold by several sets and keeps what is left of its draws.
+  void keep(const std::vector<Planned>& plans, std::size_t f, const CrossFit& regression,
+            const Layout& layout) {
+    const Index quantiles = to_index(thresholds_.size());
+    std::vector<CrossFit::Fit> fits;
+    std::vector<FeatureSet> sets;
+    for (const Planned& plan : plans) {
+      const auto fit = [&](const std::vector<Index>& columns, const CrossFit::Targets& targets) {
+        fits.push_back(regression.fit(columns, plan.with_shared, targets));
+        sets.push_back(plan.set);
+      };
+      if (plan.features[of_mean] == plan.features[of_sd]) {
+        fit(plan.features[of_mean], {0, moment_targets});
+      } else {
+        fit(plan.features[of_mean], {0, 1});
+        fit(plan.features[of_sd], {1, 1});
+      }
+      fit(plan.features[of_quantiles], {moment_targets, quantiles});
+    }
+    const std::vector<Eigen::MatrixXd> residuals = regression.residuals(fits);
     const Fold& fold = run_.folds[f];
     const Index count = fold.end - fold.begin;
-    const Index quantiles = to_index(thresholds_.size());
-    const auto use = [&](const std::vector<Index>& columns, const CrossFit::Targets& targets) {
-      CrossFit::Fit fit = regression.fit(columns, with_shared, targets);
-      const Eigen::MatrixXd all = regression.residuals(fit);
+    for (std::size_t k = 0; k < fits.size(); ++k) {
+      const CrossFit::Targets& targets = fits[k].targets;
+      Eigen::MatrixXd& left = left_[index(sets[k])];
+      if (left.size() == 0) left.setConstant(targets_.rows(), targets_.cols(), nan_value);
       left.block(fold.begin, targets.first, count, targets.count) =
-          all.middleRows(fold.begin, count);
-      count_dependence(set, fold, fit, all);
-      return fit;
-    };
-    use(features[of_mean], {0, 1});
-    use(features[of_sd], {1, 1});
-    const CrossFit::Fit fit = use(features[of_quantiles], {moment_targets, quantiles});
-    // The coefficient of each quantile's own threshold.
-    Eigen::VectorXd slopes = Eigen::VectorXd::Zero(quantiles);
+          residuals[k].middleRows(fold.begin, count);
+      count_dependence(sets[k], fold, fits[k], residuals[k]);
+      if (targets.first == moment_targets) keep_slopes(sets[k], f, fits[k], layout);
+    }
+  }
+
+  /// The coefficient of each quantile's own threshold, which is then moved to where all have it.
+  void keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& fit, const Layout& layout) {
+    Eigen::VectorXd slopes = Eigen::VectorXd::Zero(to_index(thresholds_.size()));
     if (follows_coordinate()) {
       for (std::size_t a = 0; a < fit.features.size(); ++a) {
         const Index t = fit.features[a] - power_fields;
@@ -759,8 +852,10 @@ class ScalarFit {
     }
     slopes_[f][index(set)] = slopes;
     if (!follows_coordinate()) return;
+    const Fold& fold = run_.folds[f];
+    const Index count = fold.end - fold.begin;
     for (Index t = 0; t < slopes.size(); ++t) {
-      left.col(moment_targets + t).segment(fold.begin, count) +=
+      left_[index(set)].col(moment_targets + t).segment(fold.begin, count) +=
           indicator_moves_.col(t).segment(fold.begin, count) -
           slopes[t] * feature_moves_.col(t).segment(fold.begin, count);
     }
@@ -918,21 +1013,27 @@ class ScalarFit {
 
     // Newton's method with a slope that is a difference quotient: the density changes little over a
     // tenth of an sd, and the start is off by a standard error.
-    const double measured_sd = std::sqrt((measured_.array() - measured_.mean()).square().mean());
-    const double width = 0.1 * measured_sd;
-    double x = thresholds_[t];
-    double density = (distribution(x + width) - distribution(x - width)) / (2 * width);
-    const double allowed = 10 * std::sqrt(squared_error) / density +
-                           10 * std::abs(distribution(x) - probability) / density;
-    constexpr int steps = 6;
-    for (int step = 0; step < steps && density > 0; ++step) {
-      x -= (distribution(x) - probability) / density;
-      if (!(std::abs(x - thresholds_[t]) <= allowed)) return;
-    }
-    density = (distribution(x + width) - distribution(x - width)) / (2 * width);
+    const double width = 0.1 * measured_sd_;
+    const double start = thresholds_[t];
+    const double density =
+        (distribution(start + width) - distribution(start - width)) / (2 * width);
     if (!(density > 0)) return;
-    squared_error = run_.errors.squared_error(distribution.series(x) +
-                                              effect_of(set, moment_targets + to_index(t)));
+    const double error = std::sqrt(squared_error);
+    double off = left_[index(set)].col(moment_targets + to_index(t)).mean() - probability;
+    const double allowed = 10 * (error + std::abs(off)) / density;
+    double x = start;
+    Eigen::VectorXd series;
+    constexpr int most_steps = 6;
+    constexpr double close = 1e-3;
+    for (int step = 0; step < most_steps; ++step) {
+      x -= off / density;
+      if (!(std::abs(x - start) <= allowed)) return;
+      series = distribution.series(x);
+      off = series.mean() - probability;
+      if (std::abs(off) <= close * error) break;
+    }
+    squared_error =
+        run_.errors.squared_error(series + effect_of(set, moment_targets + to_index(t)));
     result_.quantile_sets[t] = set;
     double slope = 1;
     quantile.value = identical_ ? x : carried_over(x, slope);
@@ -966,6 +1067,7 @@ class ScalarFit {
   SharpenedEstimate result_;
   Eigen::VectorXd values_;
   Eigen::VectorXd measured_;  ///< what quantiles are taken of: the coordinate, or the values
+  double measured_sd_ = 0;
   bool identical_ = false;
   bool falling_ = false;
   std::vector<Index> order_;        ///< states by what is measured, if values differ from it
@@ -1091,20 +1193,9 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
   for (Index i = 0; i < run.table.dimension(); ++i) {
     std::vector<CoordinateStates> states;
     for (std::size_t f = 0; f < run.folds.size(); ++f) states.push_back(run.coordinate(f, i));
-    const auto features_at = [&](auto&& thresholds_of) {
-      std::vector<Eigen::MatrixXd> of_folds;
-      for (std::size_t f = 0; f < run.folds.size(); ++f) {
-        of_folds.push_back(own_features(run.table, run.frames[f], i, states[f], thresholds_of(f)));
-      }
-      std::vector<std::vector<Shape>> shapes;
-      for (std::size_t f = 0; f < run.folds.size(); ++f) {
-        const auto thresholds = static_cast<std::size_t>(of_folds[f].cols() - power_fields);
-        shapes.push_back(shapes_of(run, f, i, states[f], thresholds));
-      }
-      return OwnFeatures{std::move(of_folds), std::move(shapes)};
-    };
-    const OwnFeatures checked =
-        features_at([&](std::size_t f) { return std::vector<double>{run.frames[f].centre[i]}; });
+    const OwnFeatures checked = own_at(run, i, states, [&](std::size_t f) {
+      return std::vector<double>{run.frames[f].centre[i]};
+    });
     // The fields 1, z, z^2 and that of the median; z^3 has too heavy a tail to judge by.
     for (const Index column : {Index{0}, Index{1}, Index{2}, power_fields}) {
       const bool heavy =
@@ -1116,7 +1207,8 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
     }
     for (const std::size_t k : of_coordinate[static_cast<std::size_t>(i)]) {
       ScalarFit fit(run, scalars[k]);
-      const OwnFeatures own = features_at([&](std::size_t f) { return fit.thresholds(f); });
+      const OwnFeatures own = with_thresholds(run, i, states, checked,
+                                              [&](std::size_t f) { return fit.thresholds(f); });
       result.scalars[k] = fit.estimate(own, states);
     }
   }

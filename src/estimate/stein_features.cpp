@@ -121,31 +121,46 @@ Eigen::VectorXd power_feature(const CoordinateStates& states, Eigen::Index field
   return feature;
 }
 
+CoordinateStates CoordinateStates::some(const std::vector<Eigen::Index>& rows) const {
+  CoordinateStates few;
+  few.z = z(rows);
+  few.u = u(rows);
+  few.g = g(rows);
+  return few;
+}
+
+Eigen::MatrixXd threshold_features(const StateTable& table, const SteinFrame& frame,
+                                   Eigen::Index coordinate, const CoordinateStates& states,
+                                   std::span<const double> thresholds) {
+  const auto count = static_cast<Eigen::Index>(thresholds.size());
+  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), count);
+  const double* position = table.positions.col(coordinate).data();
+  for (Eigen::Index t = 0; t < count; ++t) {
+    const double x = thresholds[static_cast<std::size_t>(t)];
+    const double threshold = (x - frame.centre[coordinate]) / frame.scale[coordinate];
+    if (!(std::abs(threshold) < ThresholdField::largest)) {
+      means.col(t).setZero();
+      continue;
+    }
+    const ThresholdField field(threshold);
+    means.col(t) = table.draw_means([&](Eigen::Index s) {
+      return field.feature(position[s] <= x, states.z[s], states.u[s], states.mills_below[s],
+                           states.mills_above[s]);
+    });
+  }
+  return means;
+}
+
 Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
                              Eigen::Index coordinate, const CoordinateStates& states,
                              std::span<const double> thresholds) {
   const auto count = static_cast<Eigen::Index>(thresholds.size());
   Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields + count);
-  const auto& z = states.z;
-  const auto& u = states.u;
   for (Eigen::Index field = 0; field < power_fields; ++field) {
     const Eigen::VectorXd feature = power_feature(states, field);
     means.col(field) = table.draw_means([&](Eigen::Index s) { return feature[s]; });
   }
-  for (Eigen::Index t = 0; t < count; ++t) {
-    const double x = thresholds[static_cast<std::size_t>(t)];
-    const double threshold = (x - frame.centre[coordinate]) / frame.scale[coordinate];
-    if (!(std::abs(threshold) < ThresholdField::largest)) {
-      means.col(power_fields + t).setZero();
-      continue;
-    }
-    const ThresholdField field(threshold);
-    const double* position = table.positions.col(coordinate).data();
-    means.col(power_fields + t) = table.draw_means([&](Eigen::Index s) {
-      return field.feature(position[s] <= x, z[s], u[s], states.mills_below[s],
-                           states.mills_above[s]);
-    });
-  }
+  means.rightCols(count) = threshold_features(table, frame, coordinate, states, thresholds);
   return means;
 }
 

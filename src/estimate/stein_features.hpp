@@ -80,6 +80,11 @@ struct CoordinateStates {
 
   CoordinateStates(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
                    const Eigen::Ref<const Eigen::VectorXd>& u_of_states);
+  /// z, u and g of some of the states.
+  CoordinateStates some(const std::vector<Eigen::Index>& rows) const;
+
+ private:
+  CoordinateStates() = default;
 };
 
 /// Fields that are powers of z: 1, z, z^2, z^3 times C e_i, then z, z^2, z^3 times e_i, which are
@@ -95,8 +100,12 @@ inline Eigen::Index power_of(Eigen::Index field) {
   return field <= highest_power ? field : field - highest_power;
 }
 
-/// Per draw the means of the features of one coordinate: the powers, then one per threshold (in
-/// units of positions). A threshold too far out for numbers gives a column of zeros.
+/// Per draw the means of the features of one coordinate's thresholds (in units of positions). A
+/// threshold too far out for numbers gives a column of zeros.
+Eigen::MatrixXd threshold_features(const StateTable& table, const SteinFrame& frame,
+                                   Eigen::Index coordinate, const CoordinateStates& states,
+                                   std::span<const double> thresholds);
+/// The powers, then the thresholds.
 Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
                              Eigen::Index coordinate, const CoordinateStates& states,
                              std::span<const double> thresholds);

@@ -110,9 +110,9 @@ Deviation estimate(const Draws& draws, const Features& features, Fitted coeffici
     // A fold of no draws is trained on all of them.
     const Fold unseen = coefficients == Fitted::on_the_same_draws ? Fold{0, 0} : fold;
     const CrossFit regression(table, 1, unseen, SharedColumns(), false);
-    const CrossFit::Fit fit = regression.fit(all, false, {0, 1});
+    std::vector<CrossFit::Fit> fits{regression.fit(all, false, {0, 1})};
     left.segment(fold.begin, fold.end - fold.begin) =
-        regression.residuals(fit).col(0).segment(fold.begin, fold.end - fold.begin);
+        regression.residuals(fits).front().col(0).segment(fold.begin, fold.end - fold.begin);
   }
   const double variance =
       (left.array() - left.mean()).square().sum() / static_cast<double>(count - 1);

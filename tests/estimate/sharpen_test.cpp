@@ -177,12 +177,13 @@ TEST(CrossFit, IsLeastSquaresOfTheOtherDraws) {
   const std::vector<Index> features{0, 2, 3};
   for (const bool with_shared : {false, true}) {
     const MatrixXd expected = columns.direct(features, with_shared);
-    const CrossFit::Fit fit = regression.fit(features, with_shared, {0, 2});
+    std::vector<CrossFit::Fit> fits{regression.fit(features, with_shared, {0, 2})};
+    const CrossFit::Fit& fit = fits.front();
     EXPECT_LT((fit.own - expected.topRows(3)).norm(), 1e-6);
     if (with_shared) {
       EXPECT_LT((fit.shared - expected.bottomRows(3)).norm(), 1e-6);
     }
-    const MatrixXd left = regression.residuals(fit);
+    const MatrixXd left = regression.residuals(fits).front();
     for (const Index n : {Index{0}, Index{70}, Index{199}}) {
       VectorXd by_hand = columns.own.row(n).tail(2).transpose();
       for (Index a = 0; a < 3; ++a) {
@@ -202,13 +203,15 @@ TEST(CrossFit, DependenceIsTheDerivativeOfTheFoldsCorrection) {
   const std::vector<Index> features{1, 3};
   const auto correction = [&] {
     const CrossFit regression(columns.own, 2, columns.fold, shared, true);
-    const CrossFit::Fit fit = regression.fit(features, true, {0, 1});
-    const MatrixXd left = regression.residuals(fit);
+    std::vector<CrossFit::Fit> fits{regression.fit(features, true, {0, 1})};
+    const MatrixXd left = regression.residuals(fits).front();
     // What the features take off the mean of the fold's first target.
     return columns.own.col(4).segment(50, 50).mean() - left.col(0).segment(50, 50).mean();
   };
   const CrossFit regression(columns.own, 2, columns.fold, shared, true);
-  const VectorXd dependence = regression.fit(features, true, {0, 1}).dependence;
+  std::vector<CrossFit::Fit> fits{regression.fit(features, true, {0, 1})};
+  regression.residuals(fits);
+  const VectorXd dependence = fits.front().dependence;
   for (const Index n : {Index{3}, Index{49}, Index{100}, Index{180}}) {
     const double before = correction();
     const double step = 1e-3;
