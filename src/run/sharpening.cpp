@@ -90,6 +90,21 @@ std::string unfit(const ParameterSummary& row) {
   return {};
 }
 
+/// Why no parameter of the run is to be sharpened; empty if some may be.
+std::string not_mixed(const std::vector<ParameterSummary>& parameters) {
+  for (const ParameterSummary& row : parameters) {
+    if (row.convergence.rhat > most_rhat_of_any) {
+      return fmt::format("R-hat of {} is {:.3f}, above {}", row.name, row.convergence.rhat,
+                         most_rhat_of_any);
+    }
+    if (row.convergence.ess_bulk < least_ess_of_any) {
+      return fmt::format("bulk ESS of {} is {:.0f}, below {}", row.name, row.convergence.ess_bulk,
+                         least_ess_of_any);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
@@ -134,6 +149,8 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
         "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
         "converged, or the gradient is not that of the density, or the density has jumps",
         sharpened.check.worst, sharpening.worst_name, sharpened.check.limit);
+  } else if (const std::string reason = not_mixed(parameters); !reason.empty()) {
+    sharpening.refused = reason;
   } else if (chosen.empty()) {
     sharpening.refused = "no parameter has chains that agree well enough (R-hat, bulk ESS)";
   }

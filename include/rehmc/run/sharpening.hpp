@@ -26,6 +26,10 @@ struct Sharpening {
 inline constexpr double most_rhat_to_sharpen = 1.01;
 inline constexpr double least_ess_to_sharpen = 400;
 
+/// Beyond these in any parameter, chains have not mixed, and features of all coordinates are off.
+inline constexpr double most_rhat_of_any = 1.05;
+inline constexpr double least_ess_of_any = 100;
+
 /// Fills in `sharpened` and `not_sharpened` of every parameter of a summary of the same run. With
 /// `check_only`, only the Stein check is made.
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
