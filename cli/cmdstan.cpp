@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -180,16 +183,14 @@ files::path output_of(const files::path& file, std::size_t chain, std::size_t ch
   return named;
 }
 
-std::size_t count(const std::string& name, const std::string& text) {
-  std::size_t end = 0;
-  unsigned long value = 0;
-  try {
-    value = std::stoul(text, &end);
-  } catch (const std::exception&) {
-    end = 0;
-  }
-  if (end == 0 || end != text.size() || value == 0) {
-    throw ConfigError(fmt::format("{}: found '{}', expected a whole number above 0", name, text));
+/// A whole number of at least `least`, and nothing else.
+std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t least) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least) {
+    throw ConfigError(
+        fmt::format("{}: found '{}', expected a whole number of at least {}", name, text, least));
   }
   return value;
 }
@@ -214,8 +215,8 @@ int run_executable(const std::string& executable, const std::vector<std::string>
     }
   }
   const files::path output = arguments.take("output file", "output.csv");
-  const std::size_t chains = count("num_chains", arguments.take("num_chains", "1"));
-  const std::size_t id = count("id", arguments.take("id", "1"));
+  const std::size_t chains = whole_number("num_chains", arguments.take("num_chains", "1"), 1);
+  const std::size_t id = whole_number("id", arguments.take("id", "1"), 1);
   const std::string seed = arguments.take("seed");
   std::vector<std::string> sample{own_path(), "sample"};
   const files::path folder = output.string() + ".rehmc";
@@ -237,7 +238,7 @@ int run_executable(const std::string& executable, const std::vector<std::string>
   // Processes for one chain each share a seed, as CmdStan's do, and must not share their numbers.
   if (!seed.empty() && seed != "-1") {
     const bool alone = chains == 1 && id > 1;
-    const std::uint64_t given = std::stoull(seed);
+    const std::uint64_t given = whole_number("seed", seed, 0);
     sample.insert(sample.end(),
                   {"--seed", std::to_string(alone ? given + (std::uint64_t{id} << 32) : given)});
   }

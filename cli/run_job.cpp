@@ -96,6 +96,7 @@ int run_job(const Density& density, const Manifest& manifest, const RunFolder& f
             const ShowOptions& options) {
   ProgressKind progress = options.quiet ? ProgressKind::none : parse_progress(options.progress);
   if (options.verbose) {
+    for (const ModelMessages::Kind& kind : model_messages().kinds()) print_line(kind.first);
     model_messages().listen(print_line);
     // Lines of the model would tear a display that redraws itself.
     if (progress == ProgressKind::terminal) progress = ProgressKind::plain;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "rehmc/model/messages.hpp"
 #include "stan/data.hpp"
 #include "stan/toolchain.hpp"
 
@@ -96,6 +97,7 @@ BridgeDensity interpret(const Program& program, const std::string& data, std::ui
     // without them.
     const std::string rest = without_generated(program.whole);
     if (rest == program.whole) return whole;
+    const MutedMessages muted;  // transformed data have said all they have to say
     BridgeDensity density = make(rest);
     density.generate_by(whole);
     return density;

@@ -307,6 +307,7 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
 BridgeDensity::BridgeDensity(const std::filesystem::path& library, const std::string& data,
                              std::uint32_t seed) {
   auto model = std::make_shared<Model>(library, data, seed);
+  const MutedMessages muted;  // from here on
   find_coordinates(model->names, model->parameters, model->quantities, model->determined,
                    [&](const std::vector<double>& x, std::vector<double>& values) {
                      try {

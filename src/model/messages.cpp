@@ -33,6 +33,7 @@ std::string without_numbers(std::string_view line) {
 void ModelMessages::add(std::string_view line) {
   std::string kind = without_numbers(line);
   const std::lock_guard lock(mutex_);
+  if (muted_ > 0) return;
   const auto found = places_.find(kind);
   if (found != places_.end()) {
     ++kinds_[found->second].count;
@@ -58,6 +59,11 @@ std::uint64_t ModelMessages::others() const {
 void ModelMessages::listen(Listener listener) {
   const std::lock_guard lock(mutex_);
   listener_ = std::move(listener);
+}
+
+void ModelMessages::mute(bool muted) {
+  const std::lock_guard lock(mutex_);
+  muted_ += muted ? 1 : -1;
 }
 
 void ModelMessages::clear() {

@@ -172,7 +172,8 @@ class Runs(Folder):
         self.assertIn("The model said", result.stderr)
         self.assertRegex(result.stderr, r"at [-0-9.e]+ \([0-9,]+x\)")
         self.assertEqual(result.stderr.count("too large"), 1, result.stderr)
-        result = self.sample(program, None, "--verbose", name="verbose")
+        result = self.sample("transformed data { print(\"once\"); } " + program, None, "--verbose", name="verbose")
+        self.assertEqual(result.stderr.count("model: once"), 1)
         self.assertGreater(result.stderr.count("model: at "), 100)
 
     def test_rejected_generated_quantities_cost_only_themselves(self):
@@ -307,6 +308,7 @@ class CmdStan(Folder):
             self.assertEqual(result.returncode, 78, result.stderr)
             self.assertIn("use CmdStan for it", result.stderr)
         self.assertIn("unknown argument 'num_sample'", self.run_exe("sample", "num_sample=3", *data).stderr)
+        self.assertIn("seed: found 'x'", self.run_exe("sample", "random", "seed=x", *data).stderr)
 
 
 if __name__ == "__main__":

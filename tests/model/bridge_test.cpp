@@ -173,6 +173,10 @@ TEST(Messages, AreCountedByKind) {
   EXPECT_EQ(messages.kinds()[0].first, "scale is -1.5e+10 at 3");
   EXPECT_EQ(messages.kinds()[0].count, 2U);
   EXPECT_EQ(heard.size(), 3U);
+  messages.mute(true);
+  messages.add("said to nobody");
+  messages.mute(false);
+  EXPECT_EQ(heard.size(), 3U);
   for (int i = 0; i < 300; ++i)
     messages.add("kind " + std::string(static_cast<std::size_t>(i), 'x'));
   EXPECT_EQ(messages.kinds().size(), ModelMessages::most_kinds);

@@ -29,6 +29,8 @@ class ModelMessages {
   /// Lines of further kinds.
   std::uint64_t others() const;
   void listen(Listener listener);
+  /// From now on lines are lost, until whoever muted it takes that back.
+  void mute(bool muted);
   /// Forgets all lines.
   void clear();
 
@@ -39,10 +41,20 @@ class ModelMessages {
   std::vector<Kind> kinds_;
   std::map<std::string, std::size_t, std::less<>> places_;
   std::uint64_t others_ = 0;
+  int muted_ = 0;  ///< how many want it so
   Listener listener_;
 };
 
 /// The one collection of this process: a shared library's print function knows no other place.
 ModelMessages& model_messages();
+
+/// While it lives, nobody hears what models say: at points that were only tried out, say.
+class MutedMessages {
+ public:
+  MutedMessages() { model_messages().mute(true); }
+  ~MutedMessages() { model_messages().mute(false); }
+  MutedMessages(const MutedMessages&) = delete;
+  MutedMessages& operator=(const MutedMessages&) = delete;
+};
 
 }  // namespace rehmc
