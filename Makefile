@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 RELEASE := build/release
 ECOSYSTEM := build/ecosystem-venv
-CXX_FILES = $(shell find include src models cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
+CXX_FILES = $(shell find include src models stan autodiff cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
 
 .PHONY: help
 help: ## list the targets
@@ -15,7 +15,9 @@ help: ## list the targets
 .PHONY: run
 run: dependencies $(RELEASE)/build.ninja ## install what is needed, build, sample the eight schools, write the report
 	@cmake --build $(RELEASE) --target rehmc_command
-	@$(RELEASE)/rehmc sample eight-schools --seed 1 --target-accept 0.95 --output build/eight-schools --force
+	@$(RELEASE)/rehmc stan install --interpreter
+	@$(RELEASE)/rehmc sample examples/stan/eight_schools.stan --data examples/stan/eight_schools.json \
+		--seed 1 --target-accept 0.95 --output build/eight-schools --force
 	@echo
 	@echo "Where to look next:"
 	@echo "  build/eight-schools/report.html   the report: open it in a browser"
@@ -28,16 +30,23 @@ build: dependencies $(RELEASE)/build.ninja ## build everything for this machine 
 	@cmake --build $(RELEASE)
 
 .PHONY: test
-test: test-dependencies rooms check-format build ## install what is needed, build, and run every test
+test: test-dependencies rooms check-format build toolchains ## install what is needed, build, and run every test
 	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
 	@ctest --preset release -j $(JOBS)
 
+# Stan's interpreter and compiler, in the user's cache folder; nothing is done if they are there.
+.PHONY: toolchains
+toolchains: dependencies $(RELEASE)/build.ninja ## install what runs Stan programs
+	@cmake --build $(RELEASE) --target rehmc_command
+	@$(RELEASE)/rehmc stan install
+
 # A reader that cannot be installed is named in the output; the others are still run.
 .PHONY: test-ecosystem
-test-ecosystem: build ## check that R, cmdstanpy and ArviZ read what the command writes; installs them
+test-ecosystem: build toolchains ## check that R, cmdstanpy, ArviZ and BridgeStan take what the command writes; installs them
 	@scripts/install_dependencies build ecosystem || echo "rehmc: going on with the readers that are there"
 	@$(MAKE) --no-print-directory $(ECOSYSTEM)/installed || echo "rehmc: going on without the Python readers"
 	@tests/ecosystem/check_readers.py --python $(ECOSYSTEM)/bin/python $(RELEASE)/rehmc
+	@$(ECOSYSTEM)/bin/python tests/ecosystem/use_stan.py $(RELEASE)/rehmc
 
 $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 	@python3 -m venv $(ECOSYSTEM)
@@ -45,9 +54,10 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 	@touch $@
 
 .PHONY: bench
-bench: dependencies $(RELEASE)/build.ninja ## measure the speed: a table, and build/bench.json
-	@cmake --build $(RELEASE) --target rehmc_bench
+bench: toolchains ## measure the speed: a table, and build/bench.json
+	@cmake --build $(RELEASE) --target rehmc_bench stan_bench
 	@$(RELEASE)/bench/rehmc_bench build/bench.json
+	@$(RELEASE)/bench/stan_bench $(RELEASE)/rehmc examples/stan build/bench-stan.json
 
 .PHONY: asan
 asan: dependencies build/asan/build.ninja ## run the tests under the address and undefined-behaviour sanitizers
@@ -69,7 +79,7 @@ check-format: test-dependencies ## fail if a C++ file is not laid out by .clang-
 
 .PHONY: tidy
 tidy: tool-dependencies $(RELEASE)/build.ninja ## run clang-tidy over the library, by .clang-tidy
-	@run-clang-tidy -quiet -p $(RELEASE) -j $(JOBS) '^$(CURDIR)/(src|models)/'
+	@run-clang-tidy -quiet -p $(RELEASE) -j $(JOBS) '^$(CURDIR)/(src|models|stan)/'
 
 .PHONY: rooms
 rooms: dependencies ## check the order of the rooms: which part of the library may include which

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,8 +16,8 @@
 #include <vector>
 
 #include "command.hpp"
-#include "models/registry.hpp"
-#include "rehmc/core/files.hpp"
+#include "open_model.hpp"
+#include "rehmc/core/error.hpp"
 #include "rehmc/core/settings.hpp"
 #include "rehmc/model/guard.hpp"
 #include "rehmc/model/initial_point.hpp"
@@ -25,12 +26,12 @@ namespace rehmc::cli {
 namespace {
 
 struct CheckGradientOptions {
-  std::string model;
-  std::string data;
+  ModelChoice model;
   std::uint32_t points = 5;
   std::uint64_t seed = 1;
   double radius = 2;
   double tolerance = 1e-6;
+  std::string against;
   bool json = false;
 };
 
@@ -109,9 +110,86 @@ void print_table(std::span<const Row> rows) {
   }
 }
 
+/// Where two backends differ most, as a share of the largest derivative at that point.
+struct Difference {
+  double share = 0;
+  std::uint32_t point = 0;
+  std::string name;
+  double first = 0;
+  double second = 0;
+
+  void look(double one, double other, double scale, std::uint32_t at, const std::string& what) {
+    const double off = std::abs(one - other) / scale;
+    if (!(off > share) && !std::isnan(off)) return;
+    *this = {std::isnan(off) ? std::numeric_limits<double>::infinity() : off, at, what, one, other};
+  }
+};
+
+/// Log densities, up to a constant, and gradients of two densities at random points.
+Difference compare(const Density& first, const Density& second,
+                   const CheckGradientOptions& options) {
+  Guard one(first);
+  Guard other(second);
+  const std::vector<std::string> names = first.names();
+  std::vector<double> gradient(names.size());
+  std::vector<double> other_gradient(names.size());
+  Difference worst;
+  double constant = 0;
+  for (std::uint32_t point = 1; point <= options.points; ++point) {
+    const Address address{.seed = options.seed, .chain = point};
+    const std::vector<double> x =
+        random_initial_point(one, {.initial_radius = options.radius}, address);
+    const double value = one.evaluate_strictly(x, gradient);
+    const double other_value = other.evaluate_strictly(x, other_gradient);
+    if (point == 1) constant = other_value - value;
+    worst.look(value, other_value - constant, 1 + std::abs(value), point, "the log density");
+    double scale = 1;
+    for (const double entry : gradient) scale = std::max(scale, std::abs(entry));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      worst.look(gradient[i], other_gradient[i], scale, point, "the derivative of " + names[i]);
+    }
+  }
+  return worst;
+}
+
+int run_against(const CheckGradientOptions& options) {
+  ModelChoice choice = options.model;
+  if (!choice.model.ends_with(".stan")) {
+    throw ConfigError(
+        fmt::format("--against compares backends of a Stan program, and {} is none", choice.model));
+  }
+  if (choice.backend == "auto")
+    choice.backend = options.against == "compile" ? "interpret" : "compile";
+  const OpenedModel first = open_model(choice, options.seed);
+  const std::string backend = choice.backend;
+  choice.backend = options.against;
+  const OpenedModel second = open_model(choice, options.seed);
+  const Difference worst = compare(first.density, second.density, options);
+  const bool ok = worst.share <= options.tolerance;
+  if (options.json) {
+    const nlohmann::ordered_json result{
+        {"model", first.identity.name},   {"backend", backend},
+        {"against", options.against},     {"points", options.points},
+        {"seed", options.seed},           {"largest_difference", worst.share},
+        {"tolerance", options.tolerance}, {"ok", ok}};
+    fmt::print("{}\n", result.dump(2));
+  } else {
+    fmt::print(
+        "{}: {} and {} at {} random points with every coordinate in (-{}, {}), seed {}\n"
+        "The largest difference is {:.2g} of the largest derivative there{}\n",
+        first.identity.name, backend, options.against, options.points, options.radius,
+        options.radius, options.seed, worst.share,
+        worst.name.empty() ? ""
+                           : fmt::format(": {} at point {} is {:.10g} and {:.10g}", worst.name,
+                                         worst.point, worst.first, worst.second));
+    fmt::print("{}\n", ok ? "They agree." : "They do not agree.");
+  }
+  return ok ? 0 : 1;
+}
+
 int run(const CheckGradientOptions& options) {
-  const std::string text = options.data.empty() ? "" : read_file(options.data);
-  const BuiltModel model = make_model(options.model, text, options.data);
+  if (!options.against.empty()) return run_against(options);
+  const OpenedModel model = open_model(options.model, options.seed);
   const std::vector<Row> rows = check_points(model.density, options);
   const auto failed = static_cast<std::size_t>(
       std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.check.ok; }));
@@ -121,8 +199,8 @@ int run(const CheckGradientOptions& options) {
   if (options.json) {
     nlohmann::ordered_json worst = nlohmann::ordered_json::array();
     for (const Row& row : shown) worst.push_back(as_json(row));
-    const nlohmann::ordered_json result{{"model", model.name},
-                                        {"identity", model.identity},
+    const nlohmann::ordered_json result{{"model", model.identity.name},
+                                        {"identity", model.identity.hash},
                                         {"dimension", model.density.dimension()},
                                         {"points", options.points},
                                         {"seed", options.seed},
@@ -136,8 +214,8 @@ int run(const CheckGradientOptions& options) {
     return failed == 0 ? 0 : 1;
   }
   fmt::print("{}: {} coordinates, {} random points with every coordinate in (-{}, {}), seed {}\n",
-             model.name, model.density.dimension(), options.points, options.radius, options.radius,
-             options.seed);
+             model.identity.name, model.density.dimension(), options.points, options.radius,
+             options.radius, options.seed);
   if (model.density.dimension() > most_coordinates) {
     fmt::print("Too many coordinates to check one by one: {} random directions at each point.\n",
                directions);
@@ -163,8 +241,7 @@ void add_check_gradient(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
       "check-gradient", "Compare a model's gradient with finite differences at random points");
   const auto options = std::make_shared<CheckGradientOptions>();
-  command->add_option("MODEL", options->model, "A built-in target; see `rehmc models`")->required();
-  command->add_option("--data", options->data, "The model's data, a JSON file")->type_name("FILE");
+  add_model_options(*command, options->model);
   command->add_option("--points", options->points, "Number of random points, 1 to 10000")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
@@ -177,6 +254,8 @@ void add_check_gradient(CLI::App& app, Action& chosen) {
       ->add_option("--tolerance", options->tolerance,
                    "Relative error to allow beyond what differences are off by")
       ->capture_default_str();
+  command->add_option("--against", options->against,
+                      "Compare with this backend of a Stan program, interpret or compile, instead");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

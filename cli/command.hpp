@@ -17,5 +17,8 @@ void add_extend(CLI::App& app, Action& chosen);
 void add_check(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);
 void add_check_gradient(CLI::App& app, Action& chosen);
+void add_cmdstan_exe(CLI::App& app, Action& chosen);
+void add_compile(CLI::App& app, Action& chosen);
+void add_stan(CLI::App& app, Action& chosen);
 
 }  // namespace rehmc::cli

@@ -59,6 +59,9 @@ int main(int count, char** words) {
   cli::add_check(app, chosen);
   cli::add_models(app, chosen);
   cli::add_check_gradient(app, chosen);
+  cli::add_compile(app, chosen);
+  cli::add_cmdstan_exe(app, chosen);
+  cli::add_stan(app, chosen);
 
   try {
     app.parse(count, words);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "open_model.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/run/job.hpp"
 #include "rehmc/run/manifest.hpp"

@@ -9,10 +9,8 @@
 
 #include "display.hpp"
 #include "interrupt.hpp"
-#include "models/registry.hpp"
 #include "rehmc/core/error.hpp"
-#include "rehmc/core/files.hpp"
-#include "rehmc/output/durable_file.hpp"
+#include "rehmc/model/messages.hpp"
 #include "rehmc/run/finish.hpp"
 #include "rehmc/run/job.hpp"
 #include "table.hpp"
@@ -65,32 +63,51 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
       ->capture_default_str();
   command.add_flag("--quiet,-q", options.quiet, "print warnings and errors only");
   command.add_flag("--strict", options.strict, "exit with code 1 if there are warnings");
+  command.add_flag("--verbose", options.verbose,
+                   "print every line that the model says, as it comes");
   command.add_flag("--all", options.all, "show all parameters, not only the least certain ones");
 }
 
-Density stored_model(const Manifest& manifest, const RunFolder& folder) {
-  const bool has_data = std::filesystem::exists(folder.data());
-  BuiltModel model = make_model(manifest.model.name, has_data ? read_file(folder.data()) : "",
-                                has_data ? folder.data().string() : "");
-  if (model.identity != manifest.model.hash) {
-    throw DataError(fmt::format(
-        "{}: the model {} is not the one that was sampled (its code or its data changed); start a "
-        "new run",
-        folder.path().string(), manifest.model.name));
+namespace {
+
+/// Prints a line of the model as it comes.
+void print_line(const std::string& line) { fmt::print(stderr, "model: {}\n", line); }
+
+/// What the model said, one line for each kind; nothing if it said nothing.
+void print_messages() {
+  std::uint64_t count = model_messages().others();
+  const std::vector<ModelMessages::Kind> kinds = model_messages().kinds();
+  for (const ModelMessages::Kind& kind : kinds) count += kind.count;
+  if (count == 0) return;
+  fmt::print(stderr,
+             "\nThe model said {} lines; the first of each kind (all of them: --verbose):\n",
+             grouped(count));
+  for (const ModelMessages::Kind& kind : kinds) {
+    fmt::print(stderr, "  {} ({}x)\n", kind.first, grouped(kind.count));
   }
-  return std::move(model.density);
+  if (model_messages().others() > 0) {
+    fmt::print(stderr, "  and {} lines of other kinds\n", grouped(model_messages().others()));
+  }
 }
+
+}  // namespace
 
 int run_job(const Density& density, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options) {
-  const ProgressKind progress =
-      options.quiet ? ProgressKind::none : parse_progress(options.progress);
+  ProgressKind progress = options.quiet ? ProgressKind::none : parse_progress(options.progress);
+  if (options.verbose) {
+    for (const ModelMessages::Kind& kind : model_messages().kinds()) print_line(kind.first);
+    model_messages().listen(print_line);
+    // Lines of the model would tear a display that redraws itself.
+    if (progress == ProgressKind::terminal) progress = ProgressKind::plain;
+  }
   const std::atomic<int>& interrupts = catch_interrupts();
   auto job = std::make_unique<Job>(density, manifest, folder);
   {
     const Display display(*job, progress);
     job->run(interrupts);
   }
+  if (!options.verbose) print_messages();
   for (const std::string& problem : job->problems()) {
     fmt::print(stderr, "Note: {}; went on from an earlier state\n", problem);
   }

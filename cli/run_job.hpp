@@ -15,6 +15,7 @@ struct ShowOptions {
   bool quiet = false;
   bool strict = false;
   bool all = false;
+  bool verbose = false;
 };
 void add_show_options(CLI::App& command, ShowOptions& options);
 
@@ -22,9 +23,5 @@ void add_show_options(CLI::App& command, ShowOptions& options);
 /// returns the exit code.
 int run_job(const Density& density, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options);
-
-/// The model that a manifest names, with the data that the folder holds. DataError if it is not the
-/// model that was sampled.
-Density stored_model(const Manifest& manifest, const RunFolder& folder);
 
 }  // namespace rehmc::cli

@@ -10,14 +10,14 @@
 
 #include "command.hpp"
 #include "display.hpp"
-#include "models/registry.hpp"
+#include "open_model.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
-#include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/metric_file.hpp"
 #include "rehmc/run/init_file.hpp"
 #include "rehmc/run/manifest.hpp"
 #include "run_job.hpp"
+#include "stan/starts.hpp"
 
 namespace rehmc::cli {
 
@@ -28,8 +28,7 @@ constexpr int most_draws_until = 100'000;
 
 /// What the command line says, before it is checked.
 struct SampleOptions {
-  std::string model;
-  std::string data;
+  ModelChoice model;
   std::string output;
   std::string kernel = "nuts";
   std::string recycle = "spread:8";
@@ -118,20 +117,33 @@ std::uint64_t fresh_seed() {
   return device();
 }
 
-void set_init(const std::string& init, const std::vector<std::string>& names,
-              SampleSettings& sample) {
+/// Starting points of a model in a file: on the scales that its users know.
+std::vector<std::vector<double>> read_starts(const std::string& file, const BridgeDensity& model,
+                                             const SampleSettings& sample) {
+  if (!std::filesystem::is_regular_file(file)) {
+    throw NoInputError(
+        fmt::format("--init: '{}' is neither a number nor a file that exists", file));
+  }
+  return stan::read_starts(read_file(file), file, model,
+                           {.seed = sample.seed.value_or(0),
+                            .chains = static_cast<std::size_t>(sample.chains),
+                            .radius = sample.initial.initial_radius});
+}
+
+void set_init(const std::string& init, const OpenedModel& model, SampleSettings& sample) {
   if (init.empty()) return;
   double radius = 0;
   const auto [end, error] = std::from_chars(init.data(), init.data() + init.size(), radius);
   if (error == std::errc{} && end == init.data() + init.size()) {
     if (radius == 0) {
-      sample.start = {std::vector<double>(names.size(), 0.0)};
+      sample.start = {std::vector<double>(model.density.dimension(), 0.0)};
     } else {
       sample.initial.initial_radius = radius;
     }
     return;
   }
-  sample.start = read_init_file(init, names);
+  sample.start = model.bridge ? read_starts(init, *model.bridge, sample)
+                              : read_init_file(init, model.density.names());
 }
 
 /// Removes what a run that could not even begin has left.
@@ -161,18 +173,18 @@ int sample(SampleOptions& options) {
   run.store_gradients = !options.no_sharpen_data;
   settings.sharpen = parse_sharpen(options.sharpen);
 
-  const std::string data_text = options.data.empty() ? "" : read_file(options.data);
-  BuiltModel model = make_model(options.model, data_text, options.data);
   Manifest manifest;
-  manifest.version = version();
-  manifest.created = utc_now();
-  manifest.model = {model.name, model.identity};
-  manifest.quantities = model.density.quantities();
-  manifest.coordinates = model.density.names();
   manifest.seed = fresh_seed();
   if (!options.seed.empty()) read_number("--seed", options.seed, manifest.seed);
   settings.seed = manifest.seed;
-  set_init(options.init, manifest.coordinates, settings);
+  options.model.quiet = options.show.quiet;
+  const OpenedModel model = open_model(options.model, manifest.seed);
+  manifest.version = version();
+  manifest.created = utc_now();
+  manifest.model = model.identity;
+  manifest.quantities = model.density.quantities();
+  manifest.coordinates = model.density.names();
+  set_init(options.init, model, settings);
   if (!options.metric_file.empty()) {
     settings.warmup.initial_metric =
         read_metric_file(options.metric_file, model.density.dimension());
@@ -184,11 +196,11 @@ int sample(SampleOptions& options) {
   make_kernel(model.density, settings.kernel);
   recorded_columns(names_of(manifest.quantities), run);
 
-  const RunFolder folder(options.output.empty() ? free_folder(model.name)
+  const RunFolder folder(options.output.empty() ? free_folder(model.identity.name)
                                                 : std::filesystem::path(options.output));
   create_run_folder(folder, options.force);
   try {
-    if (!options.data.empty()) write_whole(folder.data(), data_text);
+    store_model(model, folder);
     write_manifest(folder, manifest);
     return run_job(model.density, manifest, folder, options.show);
   } catch (...) {
@@ -203,9 +215,7 @@ void add_sample(CLI::App& app, Action& chosen) {
   CLI::App& command =
       *app.add_subcommand("sample", "sample a model, and recycle what others discard");
   const auto options = std::make_shared<SampleOptions>();
-  command.add_option("MODEL", options->model, "a built-in model (rehmc models lists them)")
-      ->required();
-  command.add_option("--data", options->data, "JSON file with the model's data")->type_name("FILE");
+  add_model_options(command, options->model);
   command
       .add_option("--output,-o", options->output,
                   "folder for the run (default: MODEL-1, MODEL-2, ...)")

@@ -16,5 +16,9 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rehmcConfig.cmake.in
 write_basic_package_version_file(${REHMC_PACKAGE_FILES}/rehmcConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${REHMC_PACKAGE_FILES}/rehmcConfig.cmake
-              ${REHMC_PACKAGE_FILES}/rehmcConfigVersion.cmake
+              ${REHMC_PACKAGE_FILES}/rehmcConfigVersion.cmake ${CMAKE_CURRENT_LIST_DIR}/Autodiff.cmake
         DESTINATION ${REHMC_PACKAGE_DIR})
+
+# Differentiates densities by Stan Math, if its user has that: a header apart from the library's own.
+install(FILES ${PROJECT_SOURCE_DIR}/autodiff/rehmc/model/autodiff.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rehmc/model)

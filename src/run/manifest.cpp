@@ -23,9 +23,9 @@ constexpr int format_version = 1;
 
 /// Whether rehmc itself may have written a file of this name.
 bool is_ours(const std::string& name) {
-  for (const char* start : {"manifest.json", "data.json", "summary.json", "report.html",
-                            "posterior.nc", "trajectory.json", "chain-", "recycled-", "metric-",
-                            "states-", "checkpoint-", ".writable"}) {
+  for (const char* start : {"manifest.json", "model.stan", "data.json", "summary.json",
+                            "report.html", "posterior.nc", "trajectory.json", "chain-", "recycled-",
+                            "metric-", "states-", "checkpoint-", ".writable"}) {
     if (name.starts_with(start)) return true;
   }
   return false;
@@ -74,6 +74,7 @@ void write_manifest(const RunFolder& folder, const Manifest& manifest) {
   json["version"] = manifest.version;
   json["created"] = manifest.created;
   json["model"] = {{"name", manifest.model.name}, {"hash", manifest.model.hash}};
+  if (!manifest.model.made_by.empty()) json["model"]["made_by"] = manifest.model.made_by;
   json["seed"] = manifest.seed;
   json["settings"] = Json::parse(settings_json(manifest.settings));
   json["parameters"] = quantities_json(manifest);
@@ -103,6 +104,9 @@ Manifest read_manifest(const RunFolder& folder) {
     json.at("created").get_to(manifest.created);
     json.at("model").at("name").get_to(manifest.model.name);
     json.at("model").at("hash").get_to(manifest.model.hash);
+    if (json.at("model").contains("made_by")) {
+      json.at("model").at("made_by").get_to(manifest.model.made_by);
+    }
     json.at("seed").get_to(manifest.seed);
     for (const Json& quantity : json.at("parameters")) {
       Quantity& read = manifest.quantities.emplace_back();

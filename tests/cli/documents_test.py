@@ -12,7 +12,7 @@ from command import rehmc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMANDS = ["sample", "summary", "report", "resume", "extend", "check", "models", "check-gradient"]
+COMMANDS = ["sample", "summary", "report", "resume", "extend", "check", "models", "check-gradient", "compile", "cmdstan-exe", "stan"]
 
 
 def shell_blocks(document):
@@ -22,7 +22,9 @@ def shell_blocks(document):
 
 
 def options_of_help(command):
-    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", rehmc(command, "--help").stdout, re.MULTILINE))
+    parts = [[command, "install"], [command, "status"]] if command == "stan" else [[command]]
+    printed = "".join(rehmc(*words, "--help").stdout for words in parts)
+    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", printed, re.MULTILINE))
 
 
 class Documents(unittest.TestCase):

@@ -15,6 +15,7 @@ class RunFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path manifest() const { return path_ / "manifest.json"; }
+  std::filesystem::path program() const { return path_ / "model.stan"; }
   std::filesystem::path data() const { return path_ / "data.json"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }

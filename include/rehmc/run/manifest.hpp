@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace rehmc {
 struct ModelIdentity {
   std::string name;
   std::string hash;
+  /// How it is made again, where it is not built in: words that whoever made it understands.
+  std::map<std::string, std::string> made_by{};
 };
 
 struct Manifest {

@@ -1,0 +1,70 @@
+// rehmc compile: makes a shared library of a Stan program, for rehmc and for others.
+#include "stan/compile.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/output/durable_file.hpp"
+
+namespace rehmc::cli {
+namespace {
+
+struct CompileChoice {
+  std::string program;
+  std::string output;
+  std::vector<std::string> include_paths;
+  stan::CompileOptions options;
+  std::string cmdstan;
+};
+
+int run(const CompileChoice& choice) {
+  const std::filesystem::path file = choice.program;
+  if (file.extension() != ".stan") {
+    throw ConfigError(fmt::format("{}: expected a Stan program, FILE.stan", choice.program));
+  }
+  stan::CompileOptions options = choice.options;
+  options.cmdstan = choice.cmdstan;
+  const stan::Program program = stan::read_program(file, choice.include_paths);
+  const std::filesystem::path made = stan::compile(
+      program, options, [](const std::string& text) { fmt::print(stderr, "rehmc: {}\n", text); });
+  std::filesystem::path output = choice.output;
+  if (output.empty()) output = std::filesystem::path(file).replace_extension(".so");
+  write_whole(output, read_file(made));
+  std::filesystem::permissions(output, std::filesystem::perms::owner_exec,
+                               std::filesystem::perm_options::add);
+  fmt::print("{}\n", output.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Action& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "compile", "make a shared library with BridgeStan's functions of a Stan program");
+  const auto choice = std::make_shared<CompileChoice>();
+  command.add_option("PROGRAM", choice->program, "FILE.stan")->required();
+  command.add_option("--output,-o", choice->output, "the library (default: FILE.so)")
+      ->type_name("FILE");
+  command.add_flag("--native", choice->options.native,
+                   "for this machine alone: slower to compile, faster to run");
+  command
+      .add_option("--include-path", choice->include_paths,
+                  "folder in which the includes of the program are searched")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->take_all();
+  command.add_option("--cmdstan", choice->cmdstan, "compile with the Stan of this CmdStan folder")
+      ->type_name("DIR");
+  command.callback([&chosen, choice] { chosen = [choice] { return run(*choice); }; });
+}
+
+}  // namespace rehmc::cli

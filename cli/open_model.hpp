@@ -1,0 +1,46 @@
+// The model that a command line or a run folder names: built in, a Stan program, or a library.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rehmc/model/bridge.hpp"
+#include "rehmc/model/log_density.hpp"
+#include "rehmc/run/manifest.hpp"
+
+namespace rehmc::cli {
+
+/// What the command line says of the model; the same for every command that takes one.
+struct ModelChoice {
+  std::string model;
+  std::string data;
+  std::string backend = "auto";
+  std::vector<std::string> include_paths;
+  std::string cmdstan;
+  bool quiet = false;
+};
+void add_model_options(CLI::App& command, ModelChoice& choice);
+
+struct OpenedModel {
+  Density density;
+  ModelIdentity identity;
+  std::string data;                     ///< the text of the data file; empty without one
+  std::string program;                  ///< the whole text of a Stan program
+  std::optional<BridgeDensity> bridge;  ///< the same model, if it comes from a file
+};
+
+/// The seed is for random numbers in transformed data.
+OpenedModel open_model(const ModelChoice& choice, std::uint64_t seed);
+
+/// Puts what stored_model() needs into the folder, beside the manifest.
+void store_model(const OpenedModel& model, const RunFolder& folder);
+
+/// The model that a manifest names, with the data that the folder holds. DataError if it is not the
+/// model that was sampled.
+Density stored_model(const Manifest& manifest, const RunFolder& folder);
+
+}  // namespace rehmc::cli

@@ -1,0 +1,123 @@
+// rehmc stan install and rehmc stan status: the toolchains of Stan programs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "rehmc/core/error.hpp"
+#include "stan/cache.hpp"
+#include "stan/compile.hpp"
+#include "stan/interpret.hpp"
+#include "stan/process.hpp"
+#include "stan/toolchain.hpp"
+
+namespace rehmc::cli {
+namespace {
+
+struct InstallOptions {
+  bool interpreter = false;
+  bool compiler = false;
+  std::string from;
+};
+
+int install(const InstallOptions& options) {
+  std::vector<stan::Part> parts;
+  if (!options.from.empty()) {
+    parts.push_back(stan::part_of(options.from));
+  } else {
+    const bool both = options.interpreter == options.compiler;
+    if (both || options.interpreter) parts.push_back(stan::Part::interpreter);
+    if (both || options.compiler) parts.push_back(stan::Part::compiler);
+  }
+  for (const stan::Part part : parts) {
+    const stan::Pin& pin = stan::pin(part);
+    if (stan::status(part).installed) {
+      fmt::print("Stan's {} is there already ({} {})\n", stan::describe(part), pin.package,
+                 pin.version);
+      continue;
+    }
+    fmt::print("Installing Stan's {} ({} {}) ...\n", stan::describe(part), pin.package,
+               pin.version);
+    std::fflush(stdout);
+    stan::install(part, options.from);
+    fmt::print("  done: {}\n", stan::status(part).folder.string());
+  }
+  return 0;
+}
+
+/// Whether the interpreter gives the right log density of the simplest program.
+std::string test_interpreter() {
+  stan::Program program;
+  program.file = "self-test.stan";
+  program.name = "self_test";
+  program.code = program.whole = "parameters { real x; } model { x ~ normal(1, 1); }";
+  BridgeDensity density = stan::interpret(program, "", 1);
+  const double x = 3;
+  double gradient = 0;
+  const double value = density({&x, 1}, {&gradient, 1});
+  if (value == -2 && gradient == -2) return "works";
+  throw ModelError(fmt::format(
+      "gives a log density of {} and a derivative of {}, expected -2 and -2", value, gradient));
+}
+
+/// Whether stanc runs and there is a compiler for what it writes.
+std::string test_compiler() {
+  const stan::Compiler compiler = stan::find_compiler("");
+  const stan::ProgramResult result = stan::run_program({compiler.stanc.string(), "--version"});
+  if (result.code != 0) throw ModelError(fmt::format("stanc does not run: {}", result.output));
+  stan::compiler_identity({});  // says if there is no C++ compiler
+  return result.output.substr(0, result.output.find('\n'));
+}
+
+bool print_part(stan::Part part, std::string (*test)()) {
+  const stan::Pin& pin = stan::pin(part);
+  const stan::PartStatus status = stan::status(part);
+  const std::string what = fmt::format("{:<12} {} {}", fmt::format("{}:", stan::describe(part)),
+                                       pin.package, pin.version);
+  if (!status.installed) {
+    fmt::print("{}, {}; install it by: rehmc stan install --{}\n", what, status.problem,
+               stan::describe(part));
+    return false;
+  }
+  try {
+    fmt::print("{}, {}\n", what, test());
+  } catch (const std::exception& error) {
+    fmt::print("{}, installed, but {}\n", what, error.what());
+    return false;
+  }
+  return true;
+}
+
+int print_status() {
+  const bool interpreter = print_part(stan::Part::interpreter, test_interpreter);
+  const bool compiler = print_part(stan::Part::compiler, test_compiler);
+  fmt::print("{:<12} {}\n", "folder:", stan::cache_folder().string());
+  return interpreter && compiler ? 0 : 1;
+}
+
+}  // namespace
+
+void add_stan(CLI::App& app, Action& chosen) {
+  CLI::App& command = *app.add_subcommand("stan", "install what runs Stan programs");
+  command.require_subcommand(1);
+  CLI::App& installing = *command.add_subcommand(
+      "install", "fetch Stan's interpreter and compiler by pip (both, unless one is named)");
+  const auto options = std::make_shared<InstallOptions>();
+  installing.add_flag("--interpreter", options->interpreter,
+                      "what runs Stan programs at once, without a C++ compiler");
+  installing.add_flag("--compiler", options->compiler,
+                      "what compiles Stan programs; needs a C++ compiler to use it");
+  installing.add_option("--from", options->from, "take this wheel instead of asking pip")
+      ->type_name("WHEEL");
+  installing.callback([&chosen, options] { chosen = [options] { return install(*options); }; });
+  CLI::App& status = *command.add_subcommand(
+      "status", "say what is installed and whether it works; exit code 1 if something is missing");
+  status.callback([&chosen] { chosen = print_status; });
+}
+
+}  // namespace rehmc::cli

@@ -1,0 +1,377 @@
+// Calls BridgeStan's C functions, and turns their error codes into exceptions.
+#include "rehmc/model/bridge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/model/messages.hpp"
+
+// The types that the C interface leaves opaque.
+struct bs_model;
+struct bs_rng;
+
+namespace rehmc {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Random points by which it is found out which quantities depend on one coordinate alone; one that
+/// does not is taken for one with probability 2^-24.
+constexpr int probes = 24;
+
+/// Hands whole lines to the messages; every thread has its own half of a line.
+struct LineBuffer {
+  std::string waiting;
+  ~LineBuffer() {
+    if (!waiting.empty()) model_messages().add(waiting);
+  }
+  void add(std::string_view text) {
+    waiting += text;
+    std::size_t start = 0;
+    for (std::size_t end = waiting.find('\n'); end != std::string::npos;
+         end = waiting.find('\n', start)) {
+      if (end > start) model_messages().add(std::string_view(waiting).substr(start, end - start));
+      start = end + 1;
+    }
+    waiting.erase(0, start);
+  }
+};
+
+extern "C" void rehmc_print_callback(const char* text, std::size_t size) {
+  thread_local LineBuffer buffer;
+  buffer.add({text, size});
+}
+
+std::vector<std::string> split_names(const char* text) {
+  std::vector<std::string> names;
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    names.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return names;
+}
+
+/// The functions of a library, checked once.
+struct Functions {
+  explicit Functions(const SharedLibrary& from) {
+    const std::string name = from.path().string();
+    std::string missing;
+    const auto need = [&]<class F>(F*& function, const char* symbol) {
+      function = from.function<F>(symbol);
+      if (function == nullptr) missing += missing.empty() ? symbol : fmt::format(", {}", symbol);
+    };
+    need(construct, "bs_model_construct");
+    need(destruct, "bs_model_destruct");
+    need(free_error, "bs_free_error_msg");
+    need(name_of, "bs_name");
+    need(info, "bs_model_info");
+    need(names, "bs_param_names");
+    need(unconstrained_names, "bs_param_unc_names");
+    need(number, "bs_param_num");
+    need(unconstrained_number, "bs_param_unc_num");
+    need(constrain, "bs_param_constrain");
+    need(unconstrain_json, "bs_param_unconstrain_json");
+    need(log_density, "bs_log_density");
+    need(log_density_gradient, "bs_log_density_gradient");
+    need(rng_construct, "bs_rng_construct");
+    need(rng_destruct, "bs_rng_destruct");
+    need(set_print_callback, "bs_set_print_callback");
+    if (!missing.empty()) {
+      throw DataError(fmt::format(
+          "{}: is a shared library, but not a model's: it lacks {}. {}", name, missing,
+          from.find("bs_construct") != nullptr
+              ? "It was made by BridgeStan 1; compile it with BridgeStan 2 or `rehmc compile`"
+              : "Expected what `rehmc compile` or BridgeStan makes of a Stan program"));
+    }
+  }
+
+  bs_model* (*construct)(const char* data, unsigned seed, char** error);
+  void (*destruct)(bs_model*);
+  void (*free_error)(char*);
+  const char* (*name_of)(const bs_model*);
+  const char* (*info)(const bs_model*);
+  const char* (*names)(const bs_model*, bool transformed, bool generated);
+  const char* (*unconstrained_names)(const bs_model*);
+  int (*number)(const bs_model*, bool transformed, bool generated);
+  int (*unconstrained_number)(const bs_model*);
+  int (*constrain)(const bs_model*, bool transformed, bool generated, const double* x,
+                   double* values, bs_rng*, char** error);
+  int (*unconstrain_json)(const bs_model*, const char* json, double* x, char** error);
+  int (*log_density)(const bs_model*, bool propto, bool jacobian, const double* x, double* value,
+                     char** error);
+  int (*log_density_gradient)(const bs_model*, bool propto, bool jacobian, const double* x,
+                              double* value, double* gradient, char** error);
+  bs_rng* (*rng_construct)(unsigned seed, char** error);
+  void (*rng_destruct)(bs_rng*);
+  int (*set_print_callback)(void (*)(const char*, std::size_t), char** error);
+};
+
+/// A library with its functions, and the lock for one whose models must not run at the same time.
+struct BridgeLibrary {
+  explicit BridgeLibrary(const std::filesystem::path& path) : library(path), functions(library) {}
+  SharedLibrary library;
+  Functions functions;
+  mutable std::mutex turn;
+};
+
+/// All models of one file share its lock.
+std::shared_ptr<const BridgeLibrary> open_library(const std::filesystem::path& path) {
+  static std::mutex mutex;
+  static std::map<void*, std::shared_ptr<const BridgeLibrary>> libraries;
+  auto opened = std::make_shared<const BridgeLibrary>(path);
+  const std::lock_guard lock(mutex);
+  void* const key = reinterpret_cast<void*>(opened->functions.construct);
+  return libraries.try_emplace(key, std::move(opened)).first->second;
+}
+
+}  // namespace
+
+class BridgeDensity::Model {
+ public:
+  Model(const std::filesystem::path& path, const std::string& data, std::uint32_t seed)
+      : library_(open_library(path)), call_(library_->functions) {
+    char* error = nullptr;
+    call_.set_print_callback(&rehmc_print_callback, &error);
+    take_message(error);  // without prints a model is still a model
+    const std::lock_guard lock(library_->turn);
+    model_ = call_.construct(data.c_str(), seed, &error);
+    const std::string message = take_message(error);
+    if (model_ == nullptr) throw DataError(message.empty() ? "the model gave no reason" : message);
+    name = call_.name_of(model_);
+    info = call_.info(model_);
+    takes_turns = info.find("STAN_THREADS=true") == std::string::npos;
+    names = split_names(call_.unconstrained_names(model_));
+    dimension = static_cast<std::size_t>(call_.unconstrained_number(model_));
+    parameters = static_cast<std::size_t>(call_.number(model_, false, false));
+    determined = static_cast<std::size_t>(call_.number(model_, true, false));
+    for (std::string& each : split_names(call_.names(model_, true, true))) {
+      const bool generated = quantities.size() >= determined;
+      quantities.push_back({std::move(each), std::nullopt, generated});
+    }
+  }
+  ~Model() { call_.destruct(model_); }
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  double log_density_gradient(const double* x, double* gradient) const {
+    double value = nan;
+    char* error = nullptr;
+    const auto turn = take_turn();
+    if (call_.log_density_gradient(model_, true, true, x, &value, gradient, &error) != 0) {
+      reject(error);
+    }
+    return value;
+  }
+
+  double log_density(const double* x) const {
+    double value = nan;
+    char* error = nullptr;
+    const auto turn = take_turn();
+    if (call_.log_density(model_, true, true, x, &value, &error) != 0) reject(error);
+    return value;
+  }
+
+  /// Parameters and transformed parameters.
+  void constrain(const double* x, double* values) const {
+    char* error = nullptr;
+    const auto turn = take_turn();
+    if (call_.constrain(model_, true, false, x, values, nullptr, &error) != 0) reject(error);
+  }
+
+  /// Generated quantities too; false, and said, where the model rejects.
+  bool generate(const double* x, double* values, Stream& stream) const {
+    const auto turn = take_turn();
+    const Generator generator(call_, stream);
+    char* error = nullptr;
+    if (call_.constrain(model_, true, true, x, values, generator.get(), &error) == 0) return true;
+    model_messages().add(take_message(error));
+    return false;
+  }
+
+  void unconstrain(const std::string& json, double* x) const {
+    const auto turn = take_turn();
+    char* error = nullptr;
+    if (call_.unconstrain_json(model_, json.c_str(), x, &error) != 0) {
+      throw DataError(take_message(error));
+    }
+  }
+
+  std::string name;
+  std::string info;
+  bool takes_turns = false;
+  std::size_t dimension = 0;
+  std::size_t parameters = 0;
+  std::size_t determined = 0;  ///< quantities that are not generated
+  std::vector<std::string> names;
+  std::vector<Quantity> quantities;
+
+ private:
+  /// A random number generator of the library, for one call.
+  class Generator {
+   public:
+    Generator(const Functions& call, Stream& stream) : call_(call) {
+      char* error = nullptr;
+      generator_ = call.rng_construct(static_cast<unsigned>(stream.bits() >> 32), &error);
+      if (error != nullptr) call.free_error(error);
+    }
+    ~Generator() {
+      if (generator_ != nullptr) call_.rng_destruct(generator_);
+    }
+    Generator(const Generator&) = delete;
+    Generator& operator=(const Generator&) = delete;
+    bs_rng* get() const { return generator_; }
+
+   private:
+    const Functions& call_;
+    bs_rng* generator_;
+  };
+
+  std::unique_lock<std::mutex> take_turn() const {
+    return takes_turns ? std::unique_lock(library_->turn) : std::unique_lock<std::mutex>();
+  }
+
+  /// What the library says, without line ends behind it; frees its copy.
+  std::string take_message(char* error) const {
+    if (error == nullptr) return "";
+    std::string message = error;
+    call_.free_error(error);
+    while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) {
+      message.pop_back();
+    }
+    return message;
+  }
+
+  [[noreturn]] void reject(char* error) const {
+    std::string message = take_message(error);
+    if (message.empty()) message = "the model gave no reason";
+    model_messages().add(message);
+    throw std::domain_error(message);
+  }
+
+  std::shared_ptr<const BridgeLibrary> library_;
+  const Functions& call_;
+  bs_model* model_ = nullptr;
+};
+
+namespace {
+
+/// Marks the parameters that are functions of the coordinate of their own name alone; Stan's
+/// transforms of such are monotone. A bound or a scale may be another parameter, so names do not
+/// tell: points that share half of their coordinates do.
+template <class Constrain>
+void find_coordinates(const std::vector<std::string>& names, std::size_t parameters,
+                      std::vector<Quantity>& quantities, std::size_t determined,
+                      const Constrain& constrain) {
+  std::map<std::string, std::size_t> coordinates;
+  for (std::size_t i = 0; i < names.size(); ++i) coordinates[names[i]] = i;
+  std::vector<std::pair<std::size_t, std::size_t>> candidates;  // quantity, coordinate
+  for (std::size_t k = 0; k < std::min(parameters, quantities.size()); ++k) {
+    const auto found = coordinates.find(quantities[k].name);
+    if (found != coordinates.end()) candidates.emplace_back(k, found->second);
+  }
+  Stream stream(Address{}, Purpose::test);
+  std::vector<double> x(names.size());
+  std::vector<double> mixed(names.size());
+  std::vector<double> at_x(determined);
+  std::vector<double> at_mixed(determined);
+  std::vector<char> shared(names.size());
+  for (int probe = 0; probe < probes && !candidates.empty(); ++probe) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = 4 * stream.uniform() - 2;
+      shared[i] = static_cast<char>(stream.chance(0.5));
+      mixed[i] = shared[i] != 0 ? x[i] : 4 * stream.uniform() - 2;
+    }
+    if (!constrain(x, at_x) || !constrain(mixed, at_mixed)) return;  // then nothing is known
+    std::erase_if(candidates, [&](const auto& candidate) {
+      const auto [quantity, coordinate] = candidate;
+      const bool same = at_x[quantity] == at_mixed[quantity];
+      return shared[coordinate] != 0 ? !same : same;
+    });
+  }
+  for (const auto& [quantity, coordinate] : candidates)
+    quantities[quantity].coordinate = coordinate;
+}
+
+}  // namespace
+
+BridgeDensity::BridgeDensity(const std::filesystem::path& library, const std::string& data,
+                             std::uint32_t seed) {
+  auto model = std::make_shared<Model>(library, data, seed);
+  const MutedMessages muted;  // from here on
+  find_coordinates(model->names, model->parameters, model->quantities, model->determined,
+                   [&](const std::vector<double>& x, std::vector<double>& values) {
+                     try {
+                       model->constrain(x.data(), values.data());
+                       return true;
+                     } catch (const std::domain_error&) {
+                       return false;
+                     }
+                   });
+  model_ = std::move(model);
+  generator_ = model_;
+}
+
+void BridgeDensity::generate_by(const BridgeDensity& other) {
+  auto same = [](const Quantity& a, const Quantity& b) { return a.name == b.name; };
+  const std::vector<Quantity>& mine = model_->quantities;
+  const std::vector<Quantity>& theirs = other.model_->quantities;
+  if (model_->names != other.model_->names || mine.size() != other.model_->determined ||
+      !std::equal(mine.begin(), mine.end(), theirs.begin(), same)) {
+    throw DataError(
+        fmt::format("{}: its parameters are not those of the model that generates", model_->name));
+  }
+  generator_ = other.model_;
+}
+
+double BridgeDensity::operator()(std::span<const double> x, std::span<double> gradient) {
+  return model_->log_density_gradient(x.data(), gradient.data());
+}
+
+double BridgeDensity::log_density(std::span<const double> x) const {
+  return model_->log_density(x.data());
+}
+
+std::size_t BridgeDensity::dimension() const { return model_->dimension; }
+std::vector<std::string> BridgeDensity::names() const { return model_->names; }
+
+std::vector<Quantity> BridgeDensity::quantities() const {
+  std::vector<Quantity> all = generator_->quantities;
+  for (std::size_t k = 0; k < model_->determined; ++k) {
+    all[k].coordinate = model_->quantities[k].coordinate;
+  }
+  return all;
+}
+
+void BridgeDensity::evaluate_quantities(std::span<const double> x, std::span<double> values,
+                                        Stream* stream) {
+  const bool generates = values.size() > model_->determined;
+  if (generates && stream != nullptr && generator_->generate(x.data(), values.data(), *stream)) {
+    return;
+  }
+  std::fill(values.begin(), values.end(), nan);
+  model_->constrain(x.data(), values.data());
+}
+
+std::vector<double> BridgeDensity::unconstrain(const std::string& json) const {
+  std::vector<double> x(model_->dimension);
+  model_->unconstrain(json, x.data());
+  return x;
+}
+
+std::size_t BridgeDensity::parameters() const { return model_->parameters; }
+
+const std::string& BridgeDensity::model_name() const { return model_->name; }
+const std::string& BridgeDensity::info() const { return model_->info; }
+bool BridgeDensity::takes_turns() const { return model_->takes_turns; }
+
+}  // namespace rehmc

@@ -1,0 +1,173 @@
+// Runs stanc and the C++ compiler.
+#include "stan/compile.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/hash.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "stan/cache.hpp"
+#include "stan/library_source.hpp"
+#include "stan/process.hpp"
+#include "stan/toolchain.hpp"
+
+namespace rehmc::stan {
+namespace {
+
+namespace files = std::filesystem;
+
+constexpr const char* library_name = "model.so";
+constexpr std::size_t most_lines = 30;
+
+/// Each reason is one line below. All of it is part of what a library is known by.
+std::vector<std::string> flags(const CompileOptions& options) {
+  std::vector<std::string> words{
+      "-std=c++17",
+      "-fPIC",
+      "-w",  // whatever it is, users cannot mend Stan's headers
+      "-fvisibility=hidden",
+      "-fno-gnu-unique",           // so that two libraries never share a variable
+      "-DSTAN_THREADS",            // chains run in threads
+      "-ftls-model=initial-exec",  // makes up for most of what threads cost
+      "-D_REENTRANT",
+      "-DBOOST_DISABLE_ASSERTS",
+      "-DBOOST_PHOENIX_NO_VARIADIC_EXPRESSION"};
+  if (options.native) {
+    words.insert(words.end(), {"-O3", "-march=native"});
+  } else {
+    words.push_back("-O1");
+  }
+  return words;
+}
+
+std::string cxx_compiler() {
+  const char* const chosen = std::getenv("CXX");
+  for (const std::string& name : {std::string(chosen == nullptr ? "" : chosen), std::string("g++"),
+                                  std::string("c++"), std::string("clang++")}) {
+    const std::string found = name.empty() ? "" : find_program(name);
+    if (!found.empty()) return found;
+  }
+  throw ConfigError(
+      "compiling a Stan program takes a C++ compiler, and there is none (looked for $CXX, g++, c++ "
+      "and clang++); install one (Debian: apt-get install g++), or have the program interpreted: "
+      "--stan-backend interpret");
+}
+
+std::string first_lines(const std::string& text) {
+  std::size_t end = 0;
+  for (std::size_t line = 0; line < most_lines && end != std::string::npos; ++line) {
+    end = text.find('\n', end + 1);
+  }
+  return end == std::string::npos ? text : text.substr(0, end) + "\n...";
+}
+
+/// The class that stanc writes is named so.
+std::string class_name(const Program& program) {
+  std::string name = program.name;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name + "_model";
+}
+
+void run_stanc(const Program& program, const Compiler& compiler, const files::path& output) {
+  const ProgramResult result =
+      run_program({compiler.stanc.string(), "--name=" + class_name(program),
+                   "--o=" + output.string(), "--filename-in-msg=" + program.file.string(),
+                   fmt::format("--include-paths={}", fmt::join(program.include_paths, ",")),
+                   program.file.string()});
+  if (result.code != 0) throw DataError(result.output);
+}
+
+/// The C++ compiler with all that a program and the functions around it need.
+class Builder {
+ public:
+  Builder(const Compiler& compiler, const CompileOptions& options, std::string program)
+      : compiler_(compiler),
+        cxx_(cxx_compiler()),
+        flags_(flags(options)),
+        program_(std::move(program)) {}
+
+  void compile(const files::path& source, const files::path& object) const {
+    std::vector<std::string> words{cxx_};
+    words.insert(words.end(), flags_.begin(), flags_.end());
+    words.push_back(fmt::format("-DREHMC_STAN_FLAGS=\"{}\"", fmt::join(flags_, " ")));
+    words.insert(words.end(), compiler_.includes.begin(), compiler_.includes.end());
+    words.insert(words.end(), {"-c", "-o", object.string(), source.string()});
+    run(words);
+  }
+
+  void link(const std::vector<std::string>& objects, const files::path& library) const {
+    std::vector<std::string> words{cxx_, "-shared", "-o", library.string()};
+    words.insert(words.end(), objects.begin(), objects.end());
+    words.insert(words.end(), compiler_.libraries.begin(), compiler_.libraries.end());
+    run(words);
+  }
+
+ private:
+  void run(const std::vector<std::string>& words) const {
+    const ProgramResult result = run_program(words);
+    if (result.code == 0) return;
+    throw ModelError(fmt::format("{}: the C++ compiler failed (exit code {}):\n{}", program_,
+                                 result.code, first_lines(result.output)));
+  }
+
+  const Compiler& compiler_;
+  std::string cxx_;
+  std::vector<std::string> flags_;
+  std::string program_;
+};
+
+/// The functions around a program: the same for all, so compiled once.
+files::path bridge_object(const Builder& builder, const std::string& identity) {
+  const files::path target = cache_folder() / "programs" / ("functions-" + content_hash(identity));
+  const files::path object = target / "bridge_library.o";
+  const auto fill = [&](const files::path& folder) {
+    const files::path source = folder / "bridge_library.cpp";
+    write_whole(source, rehmc::library_source::bridge_library_cpp);
+    builder.compile(source, folder / object.filename());
+  };
+  make_cached(target, fill, !files::exists(object));
+  return object;
+}
+
+}  // namespace
+
+std::string compiler_identity(const CompileOptions& options) {
+  const std::string cxx = cxx_compiler();
+  return fmt::format("compiler {}\n{}\n{}\n{}\n{}", find_compiler(options.cmdstan).identity, cxx,
+                     run_program({cxx, "--version"}).output, fmt::join(flags(options), " "),
+                     content_hash(rehmc::library_source::bridge_library_cpp));
+}
+
+files::path compile(const Program& program, const CompileOptions& options,
+                    const std::function<void(const std::string&)>& note) {
+  const Compiler compiler = find_compiler(options.cmdstan);
+  const std::string identity = compiler_identity(options);
+  const Builder builder(compiler, options, program.file.string());
+  const std::string key =
+      content_hash(fmt::format("{}\n{}\n{}", program.name, program.whole, identity));
+  const files::path target = cache_folder() / "programs" / fmt::format("{}-{}", program.name, key);
+  const files::path library = target / library_name;
+  const auto fill = [&](const files::path& folder) {
+    const files::path translated = folder / "program.cpp";
+    run_stanc(program, compiler, translated);
+    note(fmt::format("compiling {}, once: some 15 seconds", program.file.string()));
+    const files::path functions = bridge_object(builder, identity);
+    builder.compile(translated, folder / "program.o");
+    builder.link({(folder / "program.o").string(), functions.string()}, folder / library_name);
+    files::remove(folder / "program.o");
+  };
+  make_cached(target, fill, !files::exists(library));
+  return library;
+}
+
+}  // namespace rehmc::stan

@@ -1,0 +1,10 @@
+// The text of stan/library/bridge_library.cpp, which the build puts into the command.
+#pragma once
+
+#include <string_view>
+
+namespace rehmc::library_source {
+
+extern const std::string_view bridge_library_cpp;
+
+}  // namespace rehmc::library_source

@@ -1,0 +1,49 @@
+// Models in files: Stan programs, interpreted or compiled, and shared libraries.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rehmc/model/bridge.hpp"
+#include "stan/compile.hpp"
+
+namespace rehmc::stan {
+
+/// How a Stan program is run; `automatic` interprets what can be, and compiles the rest.
+enum class Backend { automatic, interpret, compile };
+/// "auto", "interpret" or "compile".
+Backend parse_backend(const std::string& name);
+std::string_view describe(Backend backend);
+
+struct ModelOptions {
+  Backend backend = Backend::automatic;
+  std::vector<std::string> include_paths;
+  CompileOptions compile;
+  std::uint32_t seed = 0;  ///< of random numbers in transformed data
+  std::string name;        ///< of the model, if not that of its file
+  /// Is told what takes time, and what was decided.
+  std::function<void(const std::string&)> note = [](const std::string&) {};
+};
+
+struct FileModel {
+  BridgeDensity density;
+  std::string name;
+  std::string identity;                  ///< a hash of program, data and toolchain
+  std::string program;                   ///< the whole text of a Stan program; empty for a library
+  Backend backend = Backend::automatic;  ///< the one that was taken
+};
+
+/// Whether a model's name is that of a file: NAME.stan or NAME.so.
+bool is_model_file(const std::string& name);
+
+/// Makes the model that a file holds. `data` is JSON text, empty if there is none, and `data_file`
+/// names its file in messages. Errors as those of interpret(), compile() and BridgeDensity, with
+/// the names of the files; ModelError for a program without parameters, and for a gradient of the
+/// interpreter that differences of its log density deny.
+FileModel make_file_model(const std::filesystem::path& file, const std::string& data,
+                          const std::string& data_file, const ModelOptions& options);
+
+}  // namespace rehmc::stan

@@ -1,0 +1,92 @@
+// Runs programs by posix_spawn: no shell, so no word can be taken for another.
+#include "stan/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "rehmc/core/error.hpp"
+
+extern char** environ;  // NOLINT: what the system calls it
+
+namespace rehmc::stan {
+namespace {
+
+/// Both ends of a pipe, closed in the end.
+struct Pipe {
+  Pipe() {
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw FileError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    }
+  }
+  ~Pipe() {
+    close(ends[0]);
+    close_writing();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  void close_writing() {
+    if (ends[1] >= 0) close(ends[1]);
+    ends[1] = -1;
+  }
+  std::array<int, 2> ends{-1, -1};
+};
+
+}  // namespace
+
+ProgramResult run_program(const std::vector<std::string>& words) {
+  Pipe pipe;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  const int failure =
+      posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    throw NoInputError(fmt::format("cannot run {}: {}", words[0], std::strerror(failure)));
+  }
+  pipe.close_writing();
+  ProgramResult result;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const ssize_t count = read(pipe.ends[0], block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    result.output.append(block.data(), static_cast<std::size_t>(count));
+  }
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* const variable = std::getenv("PATH");
+  std::string_view folders = variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable;
+  while (!folders.empty()) {
+    const std::size_t colon = std::min(folders.find(':'), folders.size());
+    const std::filesystem::path path = std::filesystem::path(folders.substr(0, colon)) / name;
+    if (access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path)) return path;
+    folders.remove_prefix(std::min(colon + 1, folders.size()));
+  }
+  return "";
+}
+
+}  // namespace rehmc::stan

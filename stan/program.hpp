@@ -1,0 +1,27 @@
+// A Stan program as it is read from its file, with what it includes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rehmc::stan {
+
+struct Program {
+  std::filesystem::path file;
+  std::string name;                        ///< of the file, without .stan
+  std::string code;                        ///< as it is in the file
+  std::string whole;                       ///< with everything that it includes
+  std::vector<std::string> include_paths;  ///< where the includes are searched, in order
+};
+
+/// Includes are searched in these folders, then beside the program. NoInputError if there is no
+/// such file; DataError if it is not text in UTF-8.
+Program read_program(const std::filesystem::path& file,
+                     const std::vector<std::string>& include_paths);
+
+/// The text of a program without its generated quantities, which come last; all of it if it has
+/// none.
+std::string without_generated(const std::string& code);
+
+}  // namespace rehmc::stan

@@ -1,0 +1,121 @@
+// A gradient that is wrong is wrong nearly everywhere: a few points tell.
+#include "stan/start_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/model/check_gradient.hpp"
+#include "rehmc/model/guard.hpp"
+#include "rehmc/model/messages.hpp"
+
+namespace rehmc::stan {
+namespace {
+
+constexpr int points = 3;
+constexpr int directions = 2;
+/// Points that may have to be tried until these are found.
+constexpr int most_tries = 30;
+/// Solvers of differential equations give log densities that are rough at about 1e-6, and their
+/// differences are rough at 1e-3 or so of the largest derivative. Errors in code are larger.
+constexpr double tolerance = 1e-3;
+/// Seconds for the whole check.
+constexpr double budget = 0.2;
+constexpr double evaluations_each = 6;  // of one derivative, on average and at most about
+
+bool wrong(const DerivativeCheck& check, double largest) {
+  return !check.ok && std::isfinite(check.numeric) && check.error > tolerance * largest;
+}
+
+double largest_entry(const std::vector<DerivativeCheck>& checks) {
+  double largest = 0;
+  for (const DerivativeCheck& check : checks) largest = std::max(largest, std::abs(check.analytic));
+  return largest;
+}
+
+/// Derivatives that are wrong at one point, by name.
+std::vector<DerivativeCheck> wrong_at(const Density& density, const std::vector<double>& x) {
+  std::vector<DerivativeCheck> checks = check_gradient(density, x, tolerance);
+  const double largest = largest_entry(checks);
+  std::erase_if(checks, [&](const DerivativeCheck& check) { return !wrong(check, largest); });
+  return checks;
+}
+
+bool wrong_along(const Density& density, const std::vector<double>& x, Stream& stream,
+                 double largest) {
+  std::vector<double> direction(x.size());
+  for (int k = 0; k < directions; ++k) {
+    stream.fill_normal(direction);
+    if (wrong(check_gradient_along(density, x, direction, tolerance), largest)) return true;
+  }
+  return false;
+}
+
+/// A random point where the density can be used, and the seconds that one gradient took there.
+struct Point {
+  std::vector<double> x;
+  double seconds = 0;
+  double largest = 0;
+};
+
+std::optional<Point> random_point(Guard& guard, Stream& stream) {
+  Point point{std::vector<double>(guard.dimension())};
+  std::vector<double> gradient(guard.dimension());
+  for (int attempt = 0; attempt < most_tries; ++attempt) {
+    for (double& each : point.x) each = 4 * stream.uniform() - 2;
+    const auto start = std::chrono::steady_clock::now();
+    const double value = guard(point.x, gradient);
+    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!std::isfinite(value)) continue;
+    for (const double entry : gradient) point.largest = std::max(point.largest, std::abs(entry));
+    return point;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void fail(const std::string& file, const DerivativeCheck& check) {
+  throw ModelError(fmt::format(
+      "{}: the interpreter's gradient is wrong: the derivative with respect to {} is {:.6g} by the "
+      "interpreter and {:.6g} by differences of the log density; compile the program instead: "
+      "--stan-backend compile",
+      file, check.name, check.analytic, check.numeric));
+}
+
+}  // namespace
+
+void check_interpreter(const BridgeDensity& density, const std::string& file,
+                       const std::function<void(const std::string&)>& note) {
+  const MutedMessages muted;  // what is said of random points concerns nobody
+  const Density checked(density);
+  Guard guard(checked);
+  Stream stream(Address{}, Purpose::test);
+  std::map<std::string, int> counts;
+  for (int k = 0; k < points; ++k) {
+    const std::optional<Point> point = random_point(guard, stream);
+    if (!point) break;  // sampling will say why there is none
+    const double cost = point->seconds * evaluations_each * points;
+    std::vector<DerivativeCheck> found;
+    if (cost * static_cast<double>(density.dimension()) < budget) {
+      found = wrong_at(checked, point->x);
+    } else if (cost * directions >= 5 * budget) {
+      note(fmt::format(
+          "{}: one gradient takes {:.2g} s, so the interpreter's gradients are not checked at the "
+          "start; `rehmc check-gradient {}` checks them",
+          file, point->seconds, file));
+      break;
+    } else if (wrong_along(checked, point->x, stream, point->largest)) {
+      found = wrong_at(checked, point->x);  // slow, but now it is worth it
+    }
+    for (const DerivativeCheck& check : found) {
+      if (++counts[check.name] >= 2) fail(file, check);
+    }
+  }
+}
+
+}  // namespace rehmc::stan

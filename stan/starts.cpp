@@ -1,0 +1,127 @@
+// Reads starting points, and has the model take them.
+#include "stan/starts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/suggest.hpp"
+
+namespace rehmc::stan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int most_tries = 100;
+
+/// "theta" of "theta.1.2" and of "theta:1".
+std::string variable(const std::string& name) { return name.substr(0, name.find_first_of(".:")); }
+
+void check_keys(const Json& object, const std::string& file, const BridgeDensity& model) {
+  if (!object.is_object()) {
+    throw DataError(fmt::format(
+        "{}: found {}, expected an object such as {{\"{}\": 0.5}}, or an array of objects", file,
+        object.type_name(), variable(model.quantities().front().name)));
+  }
+  std::vector<std::string> known;
+  for (const Quantity& quantity : model.quantities()) {
+    if (known.empty() || known.back() != variable(quantity.name)) {
+      known.push_back(variable(quantity.name));
+    }
+  }
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      throw DataError(
+          fmt::format("{}: the model has no parameter {}{}", file, key, did_you_mean(key, known)));
+    }
+  }
+}
+
+/// Puts a number where its name says: "a.2.1" into an array of arrays, "a:1" into a tuple.
+void put(Json& tree, const std::string& name, double value) {
+  Json* place = &tree[variable(name)];
+  std::size_t at = variable(name).size();
+  while (at < name.size()) {
+    const std::size_t end = std::min(name.find_first_of(".:", at + 1), name.size());
+    const std::string index = name.substr(at + 1, end - at - 1);
+    place = name[at] == ':' ? &(*place)[index] : &(*place)[std::stoul(index) - 1];
+    at = end;
+  }
+  *place = value;
+}
+
+/// The parameters of a random position, as JSON.
+Json random_parameters(BridgeDensity& model, double radius, Stream& stream) {
+  std::vector<double> x(model.dimension());
+  for (double& each : x) each = radius * (2 * stream.uniform() - 1);
+  const std::vector<Quantity> quantities = model.quantities();
+  std::vector<double> values(quantities.size());
+  model.evaluate_quantities(x, values, nullptr);
+  Json tree = Json::object();
+  for (std::size_t k = 0; k < model.parameters(); ++k) put(tree, quantities[k].name, values[k]);
+  return tree;
+}
+
+/// A start from the values that are given; the others are drawn until the density can be used.
+std::vector<double> start_from(const Json& given, BridgeDensity model, double radius,
+                               Stream& stream) {
+  std::string reason;
+  std::vector<double> gradient(model.dimension());
+  for (int attempt = 0; attempt < most_tries; ++attempt) {
+    try {
+      Json all = random_parameters(model, radius, stream);
+      for (const auto& [key, value] : given.items()) {
+        if (all.contains(key)) all[key] = value;
+      }
+      std::vector<double> x = model.unconstrain(all.dump());
+      if (std::isfinite(model(x, gradient))) return x;
+      reason = "the log density is not finite";
+    } catch (const std::domain_error& error) {
+      reason = error.what();  // at this point; at another it may do
+    }
+  }
+  throw DataError(fmt::format("{} tries to draw what is not given failed; the last one: {}",
+                              most_tries, reason));
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> read_starts(const std::string& text, const std::string& file,
+                                             const BridgeDensity& model,
+                                             const StartSettings& settings) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{}: is not JSON: {}", file, error.what()));
+  }
+  std::vector<Json> objects;
+  if (json.is_array()) {
+    objects.assign(json.begin(), json.end());
+    if (objects.size() != settings.chains) {
+      throw DataError(
+          fmt::format("{}: has starting points for {} chains, expected {}, one for each", file,
+                      objects.size(), settings.chains));
+    }
+  } else {
+    objects.assign(settings.chains, json);
+  }
+  std::vector<std::vector<double>> starts;
+  for (const Json& object : objects) {
+    check_keys(object, file, model);
+    Stream stream({.seed = settings.seed, .chain = static_cast<std::uint32_t>(starts.size())},
+                  Purpose::initial_point);
+    try {
+      starts.push_back(start_from(object, model, settings.radius, stream));
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("{}: the model does not start there: {}", file, error.what()));
+    }
+  }
+  return starts;
+}
+
+}  // namespace rehmc::stan

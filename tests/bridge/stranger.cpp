@@ -1,0 +1,2 @@
+// A shared library that is not a model's.
+extern "C" int stranger() { return 1; }

@@ -1,0 +1,61 @@
+// A model without STAN_THREADS: it notices when two threads are in it at the same time.
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+struct bs_model {};
+struct bs_rng {};
+
+namespace {
+
+bs_model the_model;
+bs_rng the_generator;
+std::atomic<int> inside{0};
+
+int fail(char** error, const char* what) {
+  *error = static_cast<char*>(std::malloc(std::strlen(what) + 1));
+  std::strcpy(*error, what);
+  return -1;
+}
+
+}  // namespace
+
+extern "C" {
+
+bs_model* bs_model_construct(const char*, unsigned, char**) { return &the_model; }
+void bs_model_destruct(bs_model*) {}
+void bs_free_error_msg(char* error) { std::free(error); }
+const char* bs_name(const bs_model*) { return "turns"; }
+const char* bs_model_info(const bs_model*) { return "STAN_THREADS=false"; }
+const char* bs_param_names(const bs_model*, bool, bool) { return "x"; }
+const char* bs_param_unc_names(const bs_model*) { return "x"; }
+int bs_param_num(const bs_model*, bool, bool) { return 1; }
+int bs_param_unc_num(const bs_model*) { return 1; }
+int bs_param_constrain(const bs_model*, bool, bool, const double* x, double* values, bs_rng*,
+                       char**) {
+  values[0] = x[0];
+  return 0;
+}
+int bs_param_unconstrain_json(const bs_model*, const char*, double*, char** error) {
+  return fail(error, "not here");
+}
+int bs_log_density(const bs_model*, bool, bool, const double* x, double* value, char**) {
+  *value = -x[0] * x[0] / 2;
+  return 0;
+}
+int bs_log_density_gradient(const bs_model*, bool, bool, const double* x, double* value,
+                            double* gradient, char** error) {
+  if (inside.fetch_add(1) > 0) return fail(error, "two threads at once");
+  std::this_thread::sleep_for(std::chrono::microseconds(100));
+  *value = -x[0] * x[0] / 2;
+  gradient[0] = -x[0];
+  inside.fetch_sub(1);
+  return 0;
+}
+bs_rng* bs_rng_construct(unsigned, char**) { return &the_generator; }
+void bs_rng_destruct(bs_rng*) {}
+int bs_set_print_callback(void (*)(const char*, std::size_t), char**) { return 0; }
+}

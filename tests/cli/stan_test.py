@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Tests of Stan programs: examples, backends, files, messages, and whatever users can get wrong."""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from command import rehmc
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "stan"
+SHORT = ["--warmup", 200, "--draws", 100, "--chains", 2, "--seed", 1, "--quiet"]
+NORMAL = "data { int<lower=1> N; vector[N] y; } parameters { real mu; real<lower=0> s; } model { y ~ normal(mu, s); }"
+
+
+def setUpModule():
+    result = rehmc("stan", "install")
+    assert result.returncode == 0, result.stderr
+
+
+def draws(file):
+    """Names and rows of a CSV file."""
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    rows = list(csv.reader(lines))
+    return rows[0], rows[1:]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def sample(self, program, data=None, *words, name="run", **options):
+        """Samples a program, given as text, with data, given as text."""
+        file = self.write("model.stan", program)
+        given = ["--data", self.write("data.json", data)] if data is not None else []
+        return rehmc("sample", file, *given, *SHORT, "--output", self.folder / name, *words, **options)
+
+    def assert_says(self, result, code, *parts):
+        self.assertEqual(result.returncode, code, result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+
+class Examples(Folder):
+    def test_all_can_be_sampled(self):
+        programs = sorted(EXAMPLES.glob("*.stan"))
+        self.assertEqual(len(programs), 9)
+        for program in programs:
+            with self.subTest(program.stem):
+                run = self.folder / program.stem
+                result = rehmc(
+                    "sample", program, "--data", program.with_suffix(".json"), *SHORT, "--output", run
+                )
+                self.assertEqual(result.returncode, 0, result.stderr)
+                names, rows = draws(run / "chain-1.csv")
+                self.assertEqual(len(rows), 100)
+                self.assertTrue(all(len(row) == len(names) for row in rows))
+
+    def test_gradients_are_right(self):
+        for program in sorted(EXAMPLES.glob("*.stan")):
+            with self.subTest(program.stem):
+                # Solvers of differential equations are only as smooth as their tolerances.
+                radius = ["--radius", 0.5, "--tolerance", 1e-3] if program.stem == "lotka_volterra" else []
+                result = rehmc(
+                    "check-gradient", program, "--data", program.with_suffix(".json"), "--points", 3, *radius
+                )
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_columns_are_cmdstans(self):
+        run = self.folder / "run"
+        rehmc("sample", EXAMPLES / "eight_schools.stan", "--data", EXAMPLES / "eight_schools.json", *SHORT, "-o", run)
+        names, rows = draws(run / "chain-1.csv")
+        vectors = [f"{name}.{i}" for name in ("theta_trans", "theta", "y_next") for i in range(1, 9)]
+        self.assertEqual(names[names.index("mu") :], ["mu", "tau", *vectors])
+        place = {name: i for i, name in enumerate(names)}
+        for row in rows:
+            mu, tau, effect, theta = (float(row[place[n]]) for n in ("mu", "tau", "theta_trans.3", "theta.3"))
+            self.assertGreater(tau, 0)
+            self.assertAlmostEqual(theta, mu + tau * effect, delta=1e-4 * (1 + abs(theta)))
+
+    def test_backends_agree(self):
+        for name in ("eight_schools", "constraints"):
+            with self.subTest(name):
+                program = EXAMPLES / f"{name}.stan"
+                result = rehmc(
+                    "check-gradient", program, "--data", program.with_suffix(".json"), "--points", 50,
+                    "--against", "compile", "--tolerance", 1e-9, "--json",
+                )  # fmt: skip
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertTrue(json.loads(result.stdout)["ok"])
+
+    def test_library_gives_the_draws_of_its_program(self):
+        library = self.folder / "schools.so"
+        program, data = EXAMPLES / "eight_schools.stan", EXAMPLES / "eight_schools.json"
+        result = rehmc("compile", program, "-o", library)
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, str(library)), result.stderr)
+        for model, name, words in ((program, "a", ["--stan-backend", "compile"]), (library, "b", [])):
+            result = rehmc("sample", model, "--data", data, *SHORT, *words, "--output", self.folder / name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(*(draws(self.folder / name / "chain-2.csv") for name in "ab"))
+
+
+class Runs(Folder):
+    PROGRAM = NORMAL + " generated quantities { real z = normal_rng(mu, s); }"
+    DATA = '{"N": 4, "y": [1, 2, 3, 5]}'
+
+    def test_extended_runs_have_the_draws_of_long_ones(self):
+        self.assertEqual(self.sample(self.PROGRAM, self.DATA, "--draws", 120, name="long").returncode, 0)
+        self.assertEqual(self.sample(self.PROGRAM, self.DATA, "--draws", 70, name="short").returncode, 0)
+        (self.folder / "model.stan").unlink()  # the run folder has its own copy
+        result = rehmc("extend", self.folder / "short", "--draws", 50, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for chain in (1, 2):
+            names, rows = draws(self.folder / f"short/chain-{chain}.csv")
+            self.assertEqual((names, rows), draws(self.folder / f"long/chain-{chain}.csv"))
+            self.assertGreater(len({row[names.index("z")] for row in rows}), 100)
+
+    def test_threads_do_not_matter(self):
+        for threads in (1, 2):
+            self.sample(self.PROGRAM, self.DATA, "--threads", threads, name=f"run{threads}")
+        for chain in (1, 2):
+            self.assertEqual(*(draws(self.folder / f"run{n}/chain-{chain}.csv") for n in (1, 2)))
+
+    def test_included_files_are_found_and_kept(self):
+        self.write("parts/normal.stan", "y ~ normal(mu, s);\n")
+        program = NORMAL.replace("y ~ normal(mu, s);", "\n#include normal.stan\n")
+        self.assert_says(self.sample(program, self.DATA), 65, "model.stan", "include", "normal.stan")
+        result = self.sample(program, self.DATA, "--include-path", self.folder / "parts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        kept = (self.folder / "run/model.stan").read_text(encoding="utf-8")
+        self.assertIn("y ~ normal(mu, s);", kept)
+        self.assertNotIn("#include", kept)
+        self.assertEqual(rehmc("extend", self.folder / "run", "--draws", 20, "--quiet").returncode, 0)
+
+    def test_starting_points_are_on_the_scale_of_the_program(self):
+        def start(text):
+            return self.sample(
+                NORMAL, self.DATA, "--init", self.write("init.json", text), "--save-warmup", "--step-size", 1e-9,
+                "--warmup", 0, "--draws", 5, "--force",
+            )  # fmt: skip
+
+        self.assertEqual(start('{"s": 7.5, "mu": -3}').returncode, 0)
+        names, rows = draws(self.folder / "run/chain-1.csv")
+        self.assertAlmostEqual(float(rows[0][names.index("s")]), 7.5, places=3)
+        self.assertAlmostEqual(float(rows[0][names.index("mu")]), -3, places=3)
+        self.assertEqual(start('{"s": 7.5}').returncode, 0)
+        chains = [draws(self.folder / f"run/chain-{chain}.csv")[1][0] for chain in (1, 2)]
+        self.assertEqual([round(float(row[names.index("s")]), 3) for row in chains], [7.5, 7.5])
+        self.assertNotEqual(*(row[names.index("mu")] for row in chains))
+        self.assert_says(start('{"sigma": 1}'), 65, "init.json", "no parameter sigma")
+        self.assert_says(start('{"s": -1}'), 65, "init.json", "does not start there", "s")
+        self.assert_says(start("[{}]"), 65, "init.json", "1 chains, expected 2")
+        self.assert_says(start("{"), 65, "init.json: is not JSON")
+
+    def test_what_the_model_says_is_counted(self):
+        program = 'parameters { real x; } model { print("at ", x); if (x > 1) reject("x is too large: ", x); x ~ std_normal(); }'
+        result = rehmc(
+            "sample", self.write("model.stan", program), "--warmup", 50, "--draws", 20, "--chains", 1,
+            "--seed", 1, "--output", self.folder / "run",
+        )  # fmt: skip
+        self.assertIn("The model said", result.stderr)
+        self.assertRegex(result.stderr, r"at [-0-9.e]+ \([0-9,]+x\)")
+        self.assertEqual(result.stderr.count("too large"), 1, result.stderr)
+        result = self.sample("transformed data { print(\"once\"); } " + program, None, "--verbose", name="verbose")
+        self.assertEqual(result.stderr.count("model: once"), 1)
+        self.assertGreater(result.stderr.count("model: at "), 100)
+
+    def test_rejected_generated_quantities_cost_only_themselves(self):
+        program = 'parameters { real x; } model { x ~ std_normal(); } generated quantities { real z = x; if (x > 0) reject("not here"); }'
+        result = self.sample(program)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        names, rows = draws(self.folder / "run/chain-1.csv")
+        x, z = names.index("x"), names.index("z")
+        lost = [row for row in rows if row[z].lower() == "nan"]
+        self.assertEqual({float(row[x]) > 0 for row in lost}, {True})
+        self.assertGreater(len(lost), 10)
+        self.assertLess(len(lost), 90)
+
+    def test_a_program_the_interpreter_refuses_is_compiled(self):
+        program = "parameters { tuple(real, real<lower=0>) a; } model { a.1 ~ std_normal(); a.2 ~ exponential(1); }"
+        self.assert_says(self.sample(program, None, "--stan-backend", "interpret"), 70, "--stan-backend compile")
+        file = self.folder / "model.stan"
+        result = rehmc("sample", file, *SHORT[:-1], "--output", self.folder / "run")
+        self.assert_says(result, 0, "the interpreter does not know all that this program uses")
+        manifest = json.loads((self.folder / "run/manifest.json").read_text(encoding="utf-8"))
+        self.assertEqual(manifest["model"]["made_by"]["stan_backend"], "compile")
+
+
+class BadInput(Folder):
+    DATA = Runs.DATA
+
+    def test_programs(self):
+        self.assert_says(rehmc("sample", self.folder / "none.stan"), 66, "none.stan: there is no such file")
+        self.assert_says(self.sample(b"// caf\xe9\n" + NORMAL.encode(), self.DATA), 65, "model.stan: line 1 is not text")
+        self.assert_says(self.sample("parameters { real x }\nmodel {}"), 65, "model.stan', line 1", "^", 'Expected ";"')
+        self.assert_says(self.sample("generated quantities { real x = 1; }"), 70, "model.stan: has no parameters")
+        self.assert_says(self.sample("parameters { real x; } model { target += negative_infinity(); }"), 70, "-inf")
+        self.assert_says(rehmc("sample", self.write("model.txt", NORMAL)), 78, "neither a Stan program (.stan)")
+        self.assert_says(self.sample(NORMAL, self.DATA, "--stan-backend", "fast"), 78, "'fast', expected auto")
+        self.assert_says(self.sample(NORMAL, self.DATA, "--include-path", self.folder / "no"), 66, "--include-path")
+
+    def test_data(self):
+        for text, parts in {
+            "{": ["data.json: is not JSON", "line 1"],
+            "[1]": ["data.json: holds no object"],
+            '{"N": 2}': ["model.stan", "data.json", "y"],
+            '{"N": 2, "y": [1, 2, 3]}': ["model.stan", "data.json", "variable name=y", "(2)", "(3)"],
+            '{"N": 2.5, "y": [1, 2]}': ["model.stan", "data.json", "variable name=N"],
+            '{"N": 2, "y": ["a", 2]}': ["model.stan", "data.json", "y"],
+            '{"N": 0, "y": []}': ["model.stan", "data.json", "N is 0"],
+        }.items():
+            with self.subTest(text):
+                self.assert_says(self.sample(NORMAL, text), 65, *parts)
+        self.assert_says(self.sample(NORMAL), 65, "model.stan", "--data")
+
+    def test_not_a_number_is_a_value(self):
+        program = "data { real z; real w; } parameters { real x; } model { x ~ std_normal(); if (is_nan(z)) x ~ normal(9, 0.1); }"
+        for text in ('{"z": NaN, "w": -Infinity}', '{"z": "NaN", "w": "-Inf"}'):
+            result = self.sample(program, text, "--force")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            names, rows = draws(self.folder / "run/chain-1.csv")
+            self.assertGreater(float(rows[-1][names.index("x")]), 5)
+
+    def test_a_density_that_throws_in_one_region_is_sampled_elsewhere(self):
+        program = 'parameters { real x; } model { if (x > 1.5) reject("x: ", x); x ~ std_normal(); }'
+        self.assertEqual(self.sample(program).returncode, 0)
+        names, rows = draws(self.folder / "run/chain-1.csv")
+        self.assertLessEqual(max(float(row[names.index("x")]) for row in rows), 1.5)
+
+    def test_libraries(self):
+        self.assert_says(rehmc("sample", self.folder / "no.so"), 66, "no.so: there is no such file")
+        self.assert_says(rehmc("sample", self.write("text.so", "hello " * 20)), 65, "text.so: is not a shared library")
+
+    def test_toolchains(self):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        environment.pop("CMDSTAN", None)
+        told = "rehmc stan install --interpreter"
+        self.assert_says(self.sample(NORMAL, self.DATA, env=environment), 78, "not installed", told)
+        (self.folder / "cache/rehmc/stan/interpreter-0.24.0/stanli").mkdir(parents=True)
+        self.assert_says(self.sample(NORMAL, self.DATA, env=environment), 78, "damaged", told)
+        status = rehmc("stan", "status", env=environment)
+        self.assertEqual(status.returncode, 1)
+        self.assertIn("damaged", status.stdout)
+        wheel = self.write("stanli-0.24.0-py3-none-any.whl", "not a wheel")
+        self.assert_says(rehmc("stan", "install", "--from", wheel), 65, "none of the wheels", "sha256")
+        compiling = ["--stan-backend", "compile"]
+        self.assert_says(self.sample(NORMAL, self.DATA, *compiling, env=environment), 78, "rehmc stan install --compiler")
+        self.assert_says(
+            self.sample(NORMAL, self.DATA, "--cmdstan", self.folder), 78, "is not a CmdStan that was built", "bin/stanc"
+        )
+        blocked = {**os.environ, "XDG_CACHE_HOME": "/dev/null/cache"}
+        self.assert_says(rehmc("stan", "install", "--interpreter", env=blocked), 73, "cannot make the cache folder", "XDG_CACHE_HOME")
+
+    def test_no_compiler(self):
+        environment = {**os.environ, "PATH": str(self.folder)}
+        environment.pop("CXX", None)
+        self.assert_says(
+            self.sample(NORMAL, self.DATA, "--stan-backend", "compile", env=environment), 78, "C++ compiler", "apt-get install g++"
+        )
+
+    def test_a_full_cache_leaves_no_broken_program(self):
+        # A compiler that fails half way, as on a full disk.
+        compiler = self.write("g++", '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "No space left on device" >&2\nexit 1\n')
+        compiler.chmod(0o755)
+        environment = {**os.environ, "CXX": str(compiler)}
+        for _ in range(2):
+            self.assert_says(
+                self.sample(NORMAL, self.DATA, "--stan-backend", "compile", env=environment), 70, "No space left on device"
+            )
+
+
+class CmdStan(Folder):
+    def run_exe(self, *words):
+        return subprocess.run(
+            [self.folder / "schools", *map(str, words)], capture_output=True, text=True, check=False, timeout=300
+        )
+
+    def test_takes_cmdstans_arguments(self):
+        result = rehmc("cmdstan-exe", EXAMPLES / "eight_schools.stan", "-o", self.folder / "schools")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("STAN_THREADS=true", self.run_exe("info").stdout)
+        self.assertIn("num_samples", self.run_exe("help").stdout)
+        output = self.folder / "out.csv"
+        data = ["data", f"file={EXAMPLES / 'eight_schools.json'}"]
+        words = ["sample", "num_samples=60", "num_warmup=100", "adapt", "delta=0.9", "algorithm=hmc", "engine=nuts", "max_depth=8"]
+        result = self.run_exe("id=1", "random", "seed=7", *data, "output", f"file={output}", "refresh=0", *words)
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        names, rows = draws(output)
+        self.assertEqual((len(rows), names[0]), (60, "lp__"))
+        self.assertTrue(pathlib.Path(f"{output}.rehmc", "report.html").exists())
+        result = self.run_exe("method=sample", "num_chains=2", "num_samples=20", *data, "output", f"file={output}")
+        self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
+        for chain in (1, 2):
+            self.assertEqual(len(draws(self.folder / f"out_{chain}.csv")[1]), 20)
+        for word in (["optimize"], ["method=variational"], ["sample", "algorithm=fixed_param"]):
+            result = self.run_exe(*word, *data)
+            self.assertEqual(result.returncode, 78, result.stderr)
+            self.assertIn("use CmdStan for it", result.stderr)
+        self.assertIn("unknown argument 'num_sample'", self.run_exe("sample", "num_sample=3", *data).stderr)
+        self.assertIn("seed: found 'x'", self.run_exe("sample", "random", "seed=x", *data).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,187 @@
+// Densities in shared libraries: what they give, and what is said of libraries that are none.
+#include "rehmc/model/bridge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/model/messages.hpp"
+
+namespace rehmc {
+namespace {
+
+const std::filesystem::path folder = REHMC_TEST_BRIDGES;
+
+/// What making this model says.
+std::string refusal(const std::filesystem::path& library, const std::string& data = "") {
+  try {
+    const BridgeDensity density(library, data);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(Bridge, GivesDensityNamesAndQuantities) {
+  BridgeDensity density(folder / "bridge_good.so", "");
+  EXPECT_EQ(density.model_name(), "Good");
+  EXPECT_EQ(density.dimension(), 2U);
+  EXPECT_EQ(density.names(), (std::vector<std::string>{"scale", "place"}));
+  EXPECT_FALSE(density.takes_turns());
+  const std::vector<double> x{1, 2};
+  std::vector<double> gradient(2);
+  EXPECT_EQ(density(x, gradient), -2.5);
+  EXPECT_EQ(gradient, (std::vector<double>{-1, -2}));
+  EXPECT_EQ(density.log_density(x), -2.5);
+
+  const std::vector<Quantity> quantities = density.quantities();
+  ASSERT_EQ(quantities.size(), 3U);
+  EXPECT_EQ(quantities[2].name, "noise");
+  EXPECT_TRUE(quantities[2].generated);
+  EXPECT_FALSE(quantities[1].generated);
+}
+
+TEST(Bridge, KnowsWhichQuantitiesDependOnOneCoordinateAlone) {
+  const std::vector<Quantity> quantities =
+      BridgeDensity(folder / "bridge_good.so", "").quantities();
+  EXPECT_EQ(quantities[0].coordinate, 0U);
+  EXPECT_FALSE(quantities[1].coordinate.has_value());  // the scale moves it too
+  EXPECT_FALSE(quantities[2].coordinate.has_value());
+}
+
+TEST(Bridge, GeneratesFromTheStreamAlone) {
+  BridgeDensity density(folder / "bridge_good.so", "");
+  const std::vector<double> x{0, 2};
+  std::vector<double> first(3);
+  std::vector<double> again(3);
+  std::vector<double> other(3);
+  Stream stream(Address{1, 2, 3}, Purpose::generated);
+  Stream same(Address{1, 2, 3}, Purpose::generated);
+  Stream next(Address{1, 2, 4}, Purpose::generated);
+  density.evaluate_quantities(x, first, &stream);
+  density.evaluate_quantities(x, again, &same);
+  density.evaluate_quantities(x, other, &next);
+  EXPECT_EQ(first, again);
+  EXPECT_EQ(first[1], 2);
+  EXPECT_NE(first[2], other[2]);
+  density.evaluate_quantities(x, first, nullptr);
+  EXPECT_EQ(first[1], 2);
+  EXPECT_TRUE(std::isnan(first[2]));
+}
+
+TEST(Bridge, LosesOnlyGeneratedQuantitiesWhereTheyReject) {
+  model_messages().clear();
+  BridgeDensity density(folder / "bridge_good.so", "");
+  const std::vector<double> x{0, -2};
+  std::vector<double> values(3);
+  Stream stream(Address{}, Purpose::generated);
+  density.evaluate_quantities(x, values, &stream);
+  EXPECT_EQ(values[1], -2);
+  EXPECT_TRUE(std::isnan(values[2]));
+  ASSERT_EQ(model_messages().kinds().size(), 1U);
+  EXPECT_EQ(model_messages().kinds()[0].first, "no noise here");
+}
+
+TEST(Bridge, RejectsWithTheModelsWords) {
+  model_messages().clear();
+  BridgeDensity density(folder / "bridge_good.so", "");
+  const std::vector<double> x{10, 0};
+  std::vector<double> gradient(2);
+  try {
+    density(x, gradient);
+    FAIL();
+  } catch (const std::domain_error& error) {
+    EXPECT_STREQ(error.what(), "the scale is above 100");
+  }
+  EXPECT_EQ(model_messages().kinds()[0].count, 1U);
+}
+
+TEST(Bridge, TakesParametersOnTheirOwnScales) {
+  const BridgeDensity density(folder / "bridge_good.so", "");
+  EXPECT_EQ(density.unconstrain("{}"), (std::vector<double>{0.5, 0.25}));
+  EXPECT_THROW(density.unconstrain(""), DataError);
+}
+
+TEST(Bridge, CallsTakeTurnsWhereTheLibraryIsNotSafe) {
+  const BridgeDensity density(folder / "bridge_turns.so", "");
+  EXPECT_TRUE(density.takes_turns());
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k) {
+    threads.emplace_back(
+        [&failures, mine = BridgeDensity(folder / "bridge_turns.so", "")]() mutable {
+          const std::vector<double> x{1};
+          std::vector<double> gradient(1);
+          for (int i = 0; i < 50; ++i) {
+            try {
+              mine(x, gradient);
+            } catch (const std::domain_error&) {
+              ++failures;
+            }
+          }
+        });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
+TEST(Bridge, SaysWhatIsWrongWithALibrary) {
+  expect_parts(refusal(folder / "no-such.so"), {"no-such.so: there is no such file"});
+  expect_parts(
+      refusal(folder / "bridge_stranger.so"),
+      {"bridge_stranger.so: is a shared library, but not a model's", "bs_model_construct"});
+  expect_parts(refusal(folder / "bridge_good.so", "{\"bad\": 1}"), {"bad is not a variable"});
+  const std::filesystem::path text = std::filesystem::temp_directory_path() / "rehmc-text.so";
+  std::ofstream(text) << "#!/bin/sh\n# This is a script, and long enough to hold a header of 52.\n";
+  expect_parts(refusal(text), {"is not a shared library"});
+  std::ofstream(text) << "";
+  expect_parts(refusal(text), {"is not a shared library"});
+  // The same library, said to be for another machine: bytes 18 and 19 name it.
+  std::string bytes = read_file(folder / "bridge_stranger.so");
+  bytes[18] = static_cast<char>(0xF3);
+  bytes[19] = 0;
+  std::ofstream(text, std::ios::binary) << bytes;
+  expect_parts(refusal(text), {"was made for RISC-V machines"});
+  // Half of it, as a broken copy leaves it.
+  bytes = read_file(folder / "bridge_stranger.so");
+  std::ofstream(text, std::ios::binary) << bytes.substr(0, bytes.size() / 8);
+  expect_parts(refusal(text), {"is cut off"});
+  std::filesystem::remove(text);
+}
+
+TEST(Messages, AreCountedByKind) {
+  ModelMessages messages;
+  std::vector<std::string> heard;
+  messages.listen([&](const std::string& line) { heard.push_back(line); });
+  messages.add("scale is -1.5e+10 at 3");
+  messages.add("scale is 2 at 17");
+  messages.add("something else");
+  ASSERT_EQ(messages.kinds().size(), 2U);
+  EXPECT_EQ(messages.kinds()[0].first, "scale is -1.5e+10 at 3");
+  EXPECT_EQ(messages.kinds()[0].count, 2U);
+  EXPECT_EQ(heard.size(), 3U);
+  messages.mute(true);
+  messages.add("said to nobody");
+  messages.mute(false);
+  EXPECT_EQ(heard.size(), 3U);
+  for (int i = 0; i < 300; ++i)
+    messages.add("kind " + std::string(static_cast<std::size_t>(i), 'x'));
+  EXPECT_EQ(messages.kinds().size(), ModelMessages::most_kinds);
+  EXPECT_EQ(messages.others(), 300U + 2 - ModelMessages::most_kinds);
+}
+
+}  // namespace
+}  // namespace rehmc

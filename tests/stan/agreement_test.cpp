@@ -1,0 +1,84 @@
+// Stan programs and our own densities of the same models: the same values and gradients.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "models/registry.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "stan/model.hpp"
+#include "stan/start_check.hpp"
+#include "stan/toolchain.hpp"
+
+namespace rehmc::stan {
+namespace {
+
+const std::filesystem::path examples = REHMC_EXAMPLES_STAN;
+
+class Agreement : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!status(Part::interpreter).installed) install(Part::interpreter);
+  }
+};
+
+FileModel example(const std::string& name) {
+  const std::filesystem::path data = examples / (name + ".json");
+  return make_file_model(examples / (name + ".stan"), read_file(data), data.string(), {});
+}
+
+/// Both differ by a constant at most, and their gradients not at all.
+void expect_same(const Density& one, const Density& other) {
+  ASSERT_EQ(one.dimension(), other.dimension());
+  Density first = one;
+  Density second = other;
+  const std::size_t dimension = first.dimension();
+  std::vector<double> x(dimension);
+  std::vector<double> gradient(dimension);
+  std::vector<double> second_gradient(dimension);
+  Stream stream(Address{}, Purpose::test);
+  double constant = 0;
+  for (int point = 0; point < 20; ++point) {
+    for (double& each : x) each = 4 * stream.uniform() - 2;
+    const double value = first(x, gradient);
+    const double second_value = second(x, second_gradient);
+    if (point == 0) constant = second_value - value;
+    EXPECT_NEAR(second_value - value, constant, 1e-10 * (1 + std::abs(value)));
+    for (std::size_t i = 0; i < dimension; ++i) {
+      EXPECT_NEAR(gradient[i], second_gradient[i], 1e-10 * (1 + std::abs(gradient[i])));
+    }
+  }
+}
+
+TEST_F(Agreement, EightSchools) {
+  expect_same(example("eight_schools").density,
+              make_model("eight-schools", read_file(examples / "eight_schools.json"), "f").density);
+}
+
+TEST_F(Agreement, LogisticRegression) {
+  const std::string data = read_file(examples / "logistic_regression.json");
+  const std::string ours = "{" + data.substr(data.find("\"x\""));
+  expect_same(example("logistic_regression").density,
+              make_model("logistic-regression", ours, "f").density);
+}
+
+TEST_F(Agreement, QuantitiesOfOneCoordinateAreKnown) {
+  for (const Quantity& quantity : example("constraints").density.quantities()) {
+    const std::string name = quantity.name.substr(0, quantity.name.find('.'));
+    EXPECT_EQ(quantity.coordinate.has_value(), name == "bounded" || name == "capped" ||
+                                                   name == "scale" || quantity.name == "cut.1" ||
+                                                   quantity.name == "level.1")
+        << quantity.name;
+  }
+  // Its bound is another parameter.
+  for (const Quantity& quantity : example("garch").density.quantities()) {
+    if (quantity.name != "alpha1" && quantity.name != "beta1") continue;
+    EXPECT_EQ(quantity.coordinate.has_value(), quantity.name == "alpha1");
+  }
+}
+
+}  // namespace
+}  // namespace rehmc::stan
