@@ -640,10 +640,11 @@ function gainMarks(key, withGain, named, filled, place) {
 
 /** From the recycled to the sharpened gain of every summary. */
 function gainLines(withGain, place) {
-  return GAINS.map(({ hue }, k) => line("", withGain.flatMap((row, i) => {
+  return GAINS.flatMap(({ hue }, k) => withGain.flatMap((row, i) => {
     if (!row.gain || !row.sharpened_gain || missing(row.gain[k]) || missing(row.sharpened_gain[k])) return [];
-    return [place(row.gain[k], i, k), place(row.sharpened_gain[k], i, k), { x: NaN, y: NaN }];
-  }), faint(colour(hue), 0.5), { borderWidth: 1.2, pointHitRadius: 0, order: 3 }));
+    const ends = [place(row.gain[k], i, k), place(row.sharpened_gain[k], i, k)];
+    return [line("", ends, faint(colour(hue), 0.5), { borderWidth: 1.2, pointHitRadius: 0, order: 3 })];
+  }));
 }
 
 function drawGains() {
