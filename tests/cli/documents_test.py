@@ -22,7 +22,9 @@ def shell_blocks(document):
 
 
 def options_of_help(command):
-    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", rehmc(command, "--help").stdout, re.MULTILINE))
+    """Also the second name of a flag that can be turned off: `--sharpen, --no-sharpen{false}`."""
+    lines = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(?:, *(--[a-z-]+)\{false\})?", rehmc(command, "--help").stdout, re.MULTILINE)
+    return {name for names in lines for name in names if name}
 
 
 class Documents(unittest.TestCase):
