@@ -186,7 +186,8 @@ struct Row {
   double warned = 0;  ///< share of runs and parameters that warn of tails without finite errors
 };
 
-/// The estimates of one summary of one parameter by all runs.
+/// The estimates of one summary of one parameter by all runs that were sharpened: others show the
+/// recycled estimate, and their share is told apart.
 struct Estimates {
   std::vector<double> plain;
   std::vector<double> recycled;
@@ -198,18 +199,21 @@ struct Estimates {
 Estimates estimates_of(const std::vector<RunOutcome>& runs, const Value& truth, std::size_t p,
                        std::size_t s) {
   Estimates all;
-  const auto count = static_cast<double>(runs.size());
   for (const RunOutcome& run : runs) {
     const Outcome& one = run.parameters[p];
+    if (!one.sharp) continue;
     all.plain.push_back(one.plain[s].value);
     all.recycled.push_back(one.recycled[s].value);
     all.sharpened.push_back(one.sharpened[s].value);
     const double error = one.sharpened[s].value - truth.value;
     const double own = one.sharpened[s].mcse;
-    all.mean_square += error * error / (own * own + truth.mcse * truth.mcse) / count;
+    all.mean_square += error * error / (own * own + truth.mcse * truth.mcse);
     const bool warned = s == 0 ? !one.mean_has_error : s == 1 && !one.sd_has_error;
-    all.warned += (warned ? 1.0 : 0.0) / count;
+    all.warned += warned ? 1.0 : 0.0;
   }
+  const auto count = static_cast<double>(all.plain.size());
+  all.mean_square /= count;
+  all.warned /= count;
   return all;
 }
 
@@ -254,7 +258,7 @@ Row row_of(const std::vector<RunOutcome>& runs, const RunOutcome& reference, std
         std::min(row.least_upper_ratio, ratio * upper_factor(estimates, parameters * summaries));
     const double bias = mean_of(estimates.sharpened) - truth.value;
     const double error =
-        std::hypot(std::sqrt(sharpened / static_cast<double>(runs.size())), truth.mcse);
+        std::hypot(std::sqrt(sharpened / static_cast<double>(estimates.plain.size())), truth.mcse);
     row.worst_bias = std::max(row.worst_bias, std::abs(bias) / error);
   }
   row.recycled_gain = std::exp(log_recycled);
@@ -298,7 +302,9 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
   json["stein_check_failed"] = failed;
   fmt::print("{} ({} parameters, {} runs; not sharpened {:.1f}%, Stein check failed {} times)\n",
              target.label, reference.parameters.size(), runs.size(), 100 * refused, failed);
-  for (std::size_t s = 0; s < summaries; ++s) {
+  json["summaries"] = Json::array();
+  constexpr double enough = 0.1;
+  for (std::size_t s = 0; s < summaries && 1 - refused > enough; ++s) {
     const Row row = row_of(runs, reference, s);
     std::map<std::string, double> sets;
     for (const RunOutcome& run : runs) {

@@ -93,9 +93,9 @@ std::string layout(const std::vector<Cells>& rows) {
 double median(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 /// Two digits, with commas: an effective number of draws is not known better.

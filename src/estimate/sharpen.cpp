@@ -35,6 +35,8 @@ constexpr double lightest_tail = 0.3;
 /// A coordinate with a heavier tail than this has a power law, as far as one can tell; then only
 /// bounded fields go well with bounded functions, such as indicators.
 constexpr double power_law_tail = 0.12;
+/// So has a run whose coordinates have heavier tails than this on average, which is known better.
+constexpr double typical_power_law = 0.07;
 /// A growing feature with a heavier tail has hardly a mean.
 constexpr double heaviest_growing = 1.0;
 /// Moments whose tail is heavier than this get a warning. Shapes are underrated where chains take
@@ -618,7 +620,7 @@ class ScalarFit {
     layout.own = own.of_folds[fold].cols();
     const Index block = power_fields + to_index(thresholds_.size());
     const double shape = run_.training_shape(fold, (values_.array() - centre_).matrix());
-    layout.power_law = shape > power_law_tail;
+    layout.power_law = shape > power_law_tail || run_.shape_z[fold].mean() > typical_power_law;
     // Moments have tails of their own, which growing fields may well cancel: the choice by the
     // error that is left decides. Indicators are bounded.
     const std::array<double, groups> limits{heaviest_growing, heaviest_growing,

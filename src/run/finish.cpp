@@ -250,7 +250,7 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
                   std::filesystem::exists(folder.data()) ? " --data data.json" : "", manifest.seed);
   info.settings_json = settings_json(manifest.settings);
   info.trajectory = read_trajectory(folder);
-  write_whole(folder.report(), report_page(result, summary.parameters, summary.diagnostics, info));
+  write_whole(folder.report(), report_page(result, summary, info));
 }
 
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,

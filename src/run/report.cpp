@@ -35,12 +35,12 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-std::string report_page(const SampleResult& result, const std::vector<ParameterSummary>& summary,
-                        const Diagnostics& diagnostics, const ReportInfo& info) {
+std::string report_page(const SampleResult& result, const RunSummary& summary,
+                        const ReportInfo& info) {
   constexpr std::size_t most_title = 300;
   const std::string title =
       info.title.empty() ? "A run" : escaped(info.title.substr(0, most_title));
-  const std::string data = report_data(result, summary, diagnostics, info);
+  const std::string data = report_data(result, summary, info);
 
   // One pass over the skeleton: a mark inside of what is put in stays as it is.
   std::string page;

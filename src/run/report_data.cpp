@@ -254,14 +254,14 @@ Json quantiles_of(const Estimate& estimate) {
 /// How many times as many plain draws would be as exact, for mean, sd and 97.5% quantile. Mean and
 /// sd go by their MCSEs, since their ESS is defined in another way for recycled states; the MCSE of
 /// a plain quantile is too noisy for that, but its ESS is defined alike.
-Json gains_of(const Estimate& plain, const Estimate& recycled) {
+Json gains_of(const Estimate& plain, const Estimate& better) {
   const auto by_error = [](double before, double after) {
     return number(std::pow(before / after, 2), 4);
   };
   const QuantileEstimate* before = quantile_at(plain, 0.975);
-  const QuantileEstimate* after = quantile_at(recycled, 0.975);
+  const QuantileEstimate* after = quantile_at(better, 0.975);
   const bool both = before != nullptr && after != nullptr;
-  return {by_error(plain.mcse_mean, recycled.mcse_mean), by_error(plain.mcse_sd, recycled.mcse_sd),
+  return {by_error(plain.mcse_mean, better.mcse_mean), by_error(plain.mcse_sd, better.mcse_sd),
           both ? number(after->ess / before->ess, 4) : Json(nullptr)};
 }
 
@@ -293,8 +293,17 @@ Json table_row(const SampleResult& result, const ParameterSummary& row, std::siz
   if (row.recycled) {
     json["recycled"] = {number(row.recycled->mean, location_digits),
                         number(row.recycled->mcse_mean, 4), number(row.recycled->ess_mean, 5)};
-    json["recycled_quantiles"] = quantiles_of(*row.recycled);
     json["gain"] = gains_of(row.plain, *row.recycled);
+  }
+  if (row.sharpened) {
+    const Estimate& sharpened = row.sharpened->estimate;
+    const QuantileEstimate* tail = quantile_at(sharpened, 0.975);
+    json["sharpened"] = {number(sharpened.mean, location_digits), number(sharpened.mcse_mean, 4),
+                         number(sharpened.ess_mean, 5), number(sharpened.ess_sd, 5),
+                         tail == nullptr ? Json(nullptr) : number(tail->ess, 5)};
+    json["sharpened_gain"] = gains_of(row.plain, sharpened);
+  } else if (!row.not_sharpened.empty()) {
+    json["not_sharpened"] = row.not_sharpened;
   }
   if (const std::string spark = sparkline(result, parameter, spark_stride); !spark.empty()) {
     json["spark"] = spark;
@@ -302,7 +311,34 @@ Json table_row(const SampleResult& result, const ParameterSummary& row, std::siz
   return json;
 }
 
-// --- Plots of one parameter --------------------------------------------------------------------
+// --- One parameter -----------------------------------------------------------------------------
+
+/// Values and errors of mean, sd and quantiles.
+Json estimate_json(const Estimate& estimate) {
+  constexpr int digits = 9;  // the page rounds by the error
+  Json pairs{{number(estimate.mean, digits), number(estimate.mcse_mean, 3)},
+             {number(estimate.sd, digits), number(estimate.mcse_sd, 3)}};
+  for (const double p : standard_probabilities) {
+    const QuantileEstimate* quantile = quantile_at(estimate, p);
+    pairs.push_back(quantile == nullptr
+                        ? Json{nullptr, nullptr}
+                        : Json{number(quantile->value, digits), number(quantile->mcse, 3)});
+  }
+  return pairs;
+}
+
+/// All summaries of a parameter, and the features that each was sharpened by.
+Json estimates_json(const ParameterSummary& row) {
+  Json json{{"plain", estimate_json(row.plain)}};
+  if (row.recycled) json["recycled"] = estimate_json(*row.recycled);
+  if (row.sharpened) {
+    json["sharpened"] = estimate_json(row.sharpened->estimate);
+    Json features{describe(row.sharpened->mean_set), describe(row.sharpened->sd_set)};
+    for (const FeatureSet set : row.sharpened->quantile_sets) features.push_back(describe(set));
+    json["features"] = std::move(features);
+  }
+  return json;
+}
 
 /// The values of all points, as whole parts of their range.
 Json quantised(const SampleResult& result, const Points& points, std::size_t parameter) {
@@ -468,6 +504,27 @@ Json diagnostics_json(const Diagnostics& diagnostics) {
           {"warnings", std::move(warnings)}};
 }
 
+/// What the gradients told; null for a run without them.
+Json gradients_json(const Sharpening& sharpening) {
+  Json json;
+  if (sharpening.check) {
+    const SteinCheck& check = *sharpening.check;
+    json["stein"] = {{"passed", check.passed()},
+                     {"worst", number(check.worst, 4)},
+                     {"limit", number(check.limit, 4)},
+                     {"features", check.features},
+                     {"parameter", shortened(sharpening.worst_name, most_name_bytes)}};
+  }
+  if (sharpening.spot_check.directions > 0) {
+    json["spot"] = {{"passed", sharpening.spot_check.passed},
+                    {"where", shortened(sharpening.spot_check.where, most_name_bytes)},
+                    {"model", number(sharpening.spot_check.analytic)},
+                    {"differences", number(sharpening.spot_check.numeric)}};
+  }
+  if (!sharpening.refused.empty()) json["refused"] = shortened(sharpening.refused, most_text_bytes);
+  return json;
+}
+
 Json settings_json(const std::string& text) {
   if (text.empty()) return Json::array();
   const Json settings = Json::parse(text, nullptr, false);
@@ -514,8 +571,8 @@ std::string safe_in_script(const std::string& json) {
 
 }  // namespace
 
-std::string report_data(const SampleResult& result, const std::vector<ParameterSummary>& summary,
-                        const Diagnostics& diagnostics, const ReportInfo& info) {
+std::string report_data(const SampleResult& result, const RunSummary& run, const ReportInfo& info) {
+  const std::vector<ParameterSummary>& summary = run.parameters;
   const std::size_t draws = total_draws(result);
   const Points points = choose_points(result);
   const Choice choice = choose_parameters(result, summary, points);
@@ -535,8 +592,9 @@ std::string report_data(const SampleResult& result, const std::vector<ParameterS
   json["short"] =
       !summary.empty() && summary[0].convergence.check.condition == DrawsCondition::too_short;
   json["settings"] = settings_json(info.settings_json);
-  json["diagnostics"] = diagnostics_json(diagnostics);
-  json["omitted"] = omissions(result, choice, points, diagnostics);
+  json["diagnostics"] = diagnostics_json(run.diagnostics);
+  json["gradients"] = gradients_json(run.sharpening);
+  json["omitted"] = omissions(result, choice, points, run.diagnostics);
   json["curve_stride"] = curve_stride;
   json["quantum"] = quantum;
   json["points"] = points_json(points);
@@ -552,6 +610,7 @@ std::string report_data(const SampleResult& result, const std::vector<ParameterS
       row["values"] = quantised(result, points, p);
       row["ranks"] = rank_histograms(result, p, curve_stride);
       row["density"] = densities(result, p, summary[p].recycled.has_value(), curve_stride);
+      row["estimates"] = estimates_json(summary[p]);
     }
     rows.push_back(std::move(row));
   }

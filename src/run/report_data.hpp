@@ -2,13 +2,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "rehmc/run/report.hpp"
 
 namespace rehmc {
 
-std::string report_data(const SampleResult& result, const std::vector<ParameterSummary>& summary,
-                        const Diagnostics& diagnostics, const ReportInfo& info);
+std::string report_data(const SampleResult& result, const RunSummary& summary,
+                        const ReportInfo& info);
 
 }  // namespace rehmc

@@ -22,9 +22,11 @@ def shell_blocks(document):
 
 
 def options_of_help(command):
+    """Also the second name of a flag that can be turned off: `--sharpen, --no-sharpen{false}`."""
     parts = [[command, "install"], [command, "status"]] if command == "stan" else [[command]]
     printed = "".join(rehmc(*words, "--help").stdout for words in parts)
-    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", printed, re.MULTILINE))
+    lines = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(?:, *(--[a-z-]+)\{false\})?", printed, re.MULTILINE)
+    return {name for names in lines for name in names if name}
 
 
 class Documents(unittest.TestCase):

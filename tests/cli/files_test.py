@@ -34,6 +34,10 @@ class Files(unittest.TestCase):
         words = ["--data", data, "--checkpoint-seconds", "0", "--output", cls.run_folder]
         result = rehmc(*RUN, *words)
         assert result.returncode == 0, result.stderr
+        # One whose users read its coordinates, so that there is a picture of a trajectory.
+        cls.pictured = pathlib.Path(cls.folder.name, "pictured")
+        result = rehmc("sample", "funnel", *RUN[2:], "--output", cls.pictured)
+        assert result.returncode == 0, result.stderr
         cls.bounded = pathlib.Path(cls.folder.name, "bounded")
         result = rehmc(*RUN, "--no-draws", "--output", cls.bounded)
         assert result.returncode == 0, result.stderr
@@ -46,7 +50,8 @@ class Files(unittest.TestCase):
         table = DOCUMENT.split("\n## ")[0]
         described = set(re.findall(r"^\| \[`([^`]+)`\]", table, re.MULTILINE))
         described.remove("model.stan")  # a built-in model has none; the tests of Stan programs look for it
-        found = {re.sub(r"-\d", "-N", path.name) for path in self.run_folder.iterdir()}
+        folders = [*self.run_folder.iterdir(), *self.pictured.iterdir()]
+        found = {re.sub(r"-\d", "-N", path.name) for path in folders}
         self.assertIn("checkpoint-N-previous.bin", found)
         self.assertEqual(described, found - {"checkpoint-N-previous.bin"})
         sentence = re.search(r"Under `--no-draws` there are no (.*?)\.\s", table, re.DOTALL).group(1)
@@ -63,24 +68,45 @@ class Files(unittest.TestCase):
 
     def test_manifest_and_trajectory(self):
         for name in ("manifest.json", "trajectory.json"):
-            told = json.loads((self.run_folder / name).read_text(encoding="utf-8"))
+            told = json.loads((self.pictured / name).read_text(encoding="utf-8"))
             self.assertEqual(names_in(section(name)), list(told))
+
+    def test_parameters_of_the_manifest(self):
+        told = json.loads((self.run_folder / "manifest.json").read_text(encoding="utf-8"))
+        self.assertEqual(told["coordinates"], ["mu", "log_tau", "theta_trans.1", "theta_trans.2", "theta_trans.3"])
+        parameters = {parameter["name"]: parameter.get("coordinate") for parameter in told["parameters"]}
+        self.assertEqual(parameters["tau"], 1)
+        self.assertIsNone(parameters["theta.1"])
 
     def test_summary(self):
         parts = section("summary.json").split("Fields of `")
-        top, diagnostics, estimates, plain = (names_in(part) for part in parts)
+        top, diagnostics, check, estimates, plain, sharpened = (names_in(part) for part in parts)
+        sets = {"none", "bounded", "own", "bounded_linear", "linear", "row", "quadratic"}
         for folder in (self.run_folder, self.bounded):
             told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-            self.assertEqual(list(told), top)
+            absent = {"not_sharpened"} if folder == self.run_folder else {"stein_check", "not_sharpened"}
+            self.assertEqual(list(told), [name for name in top if name not in absent])
             self.assertEqual(list(told["diagnostics"]), diagnostics)
+            if folder == self.run_folder:
+                self.assertEqual(list(told["stein_check"]), check)
+                self.assertTrue(any("sharpened" in parameter for parameter in told["parameters"]))
             for parameter in told["parameters"]:
-                self.assertEqual(list(parameter), ["name", "plain", "recycled"])
-                for kind, more in (("plain", plain), ("recycled", [])):
+                kinds = list(parameter)[1:]
+                self.assertEqual(kinds[:2], ["plain", "recycled"])
+                self.assertIn(kinds[2:], [["sharpened"], ["not_sharpened"]] if folder == self.run_folder else [[]])
+                for kind, more in (("plain", plain), ("recycled", []), ("sharpened", sharpened)):
+                    if kind not in parameter:
+                        continue
                     fields = [name for name in parameter[kind] if not name.startswith("bin_error_")]
                     self.assertEqual(fields, estimates + more)
                     bounds = {name for name in parameter[kind] if name.startswith("bin_error_")}
                     quantiles = {"bin_error_" + name for name in estimates if name.startswith("q")}
                     self.assertEqual(bounds, quantiles if folder == self.bounded else set())
+                if "sharpened" in parameter:
+                    features = parameter["sharpened"]["features"]
+                    values = [name for name in estimates if not name.startswith(("mcse_", "ess_"))]
+                    self.assertEqual(list(features), values)
+                    self.assertLessEqual(set(features.values()), sets)
         self.assertEqual(told["errors_from"], "batch means")
         self.assertIsNone(told["parameters"][0]["plain"]["ess_bulk"])
 
@@ -90,6 +116,7 @@ class Files(unittest.TestCase):
         lines = (self.run_folder / "chain-1.csv").read_text(encoding="utf-8").splitlines()
         rows = [line.split(",") for line in lines if not line.startswith("#")]
         d = sum(not column.endswith("__") for column in rows[0])
+        coordinates = len(json.loads((self.run_folder / "manifest.json").read_text(encoding="utf-8"))["coordinates"])
         at = 0
 
         def take(layout):
@@ -107,8 +134,10 @@ class Files(unittest.TestCase):
             (kept,) = take("I")
             self.assertAlmostEqual(sum(take(f"{kept}d")), 1)
             take(f"{kept * d}d")
+            self.assertEqual(take("BB"), (1, 1))
+            take(f"{kept * coordinates}d{kept * coordinates}f")
             if ending == 3:
-                take("".join(f"Q{d}d" for _ in range(3)) + "B")
+                take(f"Q{d}dQ{coordinates}dQ{d}dB")
             numbers = [log_density, acceptance, step_size, depth, gradients, ending == 3, energy, path_length]
             self.assertEqual([float(cell) for cell in row], [*numbers, energy_error, kept, ending == 4, mass, *draw])
         self.assertEqual(at, len(content))

@@ -20,6 +20,7 @@ PLOTS = {
     "foreign": 7,
     "no-draws": 0,
     "empty": 0,
+    "truncated": 9,  # no trajectory
 }
 
 # For each visible canvas: how many pixels are painted, in how many colours, and what it is called.
@@ -117,7 +118,7 @@ class Report(unittest.TestCase):
         self.open("wide")
         self.run_script('document.getElementById("more").click()')
         labels = self.browser.run(f"{HEADINGS}.map((button) => button.textContent)")
-        self.assertEqual(len(labels), 14)
+        self.assertEqual(len(labels), 15)
         for i, label in enumerate(labels):
             with self.subTest(column=label):
                 found = []
@@ -156,7 +157,7 @@ class Report(unittest.TestCase):
         self.open("eight-schools")
         self.run_script("""(() => { const box = document.getElementById("filter"); box.value = "TAU";
                            box.dispatchEvent(new Event("input")); })()""")
-        self.assertEqual(self.column("Name"), ["log_tau"])
+        self.assertEqual(self.column("Name"), ["tau"])
 
     def test_a_row_shows_its_plots(self):
         self.open("eight-schools")
@@ -212,19 +213,57 @@ class Report(unittest.TestCase):
     def test_the_headline_judges(self):
         """By the warnings of the run; how a run turns out may differ from machine to machine."""
         moods = set()
-        for name in ["eight-schools", "funnel", "banana", "wide", "foreign"]:
+        for name in ["eight-schools", "funnel", "banana", "wide", "foreign", "truncated"]:
             with self.subTest(page=name):
                 self.open(name)
                 kinds = set(self.browser.run(
                     'JSON.parse(document.getElementById("data").textContent).diagnostics.warnings.map((warning) => warning.kind)'))
-                mood = "bad" if kinds & {"rhat", "stuck", "not_finite"} else "caution" if kinds else "good"
+                mood = "bad" if kinds & {"rhat", "stuck", "not_finite", "stein_check"} else "caution" if kinds else "good"
                 self.assertEqual(self.browser.run('document.getElementById("headline").classList.item(2)'), mood)
                 self.assertEqual(self.browser.run('document.querySelectorAll("#warnings li").length'), len(kinds))
                 verdict = self.browser.run('document.getElementById("verdict").textContent')
                 self.assertEqual(verdict.startswith("Converged:"), mood == "good", verdict)
-                self.assertEqual(verdict.startswith("Not converged:"), mood == "bad", verdict)
+                self.assertEqual(verdict.startswith(("Not converged:", "Stein check failed:")), mood == "bad", verdict)
                 moods.add(mood)
         self.assertLessEqual({"good", "bad"}, moods)
+
+    def test_sharpened_estimates_are_shown(self):
+        self.open("eight-schools")
+        told = self.browser.run('JSON.parse(document.getElementById("data").textContent).parameters')
+        names, means = self.column("Name"), self.column("Mean", 1)
+        for row in told:
+            shown = means[names.index(row["name"])]
+            self.assertLessEqual(abs(float(plain(shown)) - row["sharpened"][0]), 1.01 * rounding(shown))
+        gains = numbers(self.column("Gain", 1))
+        self.assertGreater(sorted(gains)[len(gains) // 2], 10)
+        self.assertRegex(self.browser.run('document.getElementById("sharpened").textContent'), "4,000 draws is worth [1-9]")
+        self.assertIn("sharpening", self.browser.run('document.getElementById("gains").getAttribute("aria-label")'))
+
+        self.run_script('document.querySelectorAll("#table .name")[1].click()')
+        cells = self.browser.run('[...document.querySelectorAll("#estimates tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))')
+        self.assertEqual([row[0] for row in cells], ["mean", "sd", "2.5%", "5%", "25%", "50%", "75%", "95%", "97.5%"])
+        for row, (value, error) in zip(cells, told[1]["estimates"]["sharpened"]):
+            shown, _, shown_error = row[3].partition(" ± ")
+            self.assertLessEqual(abs(float(plain(shown)) - value), 1.01 * rounding(shown))
+            self.assertAlmostEqual(float(plain(shown_error)) / error, 1, delta=0.06)
+
+    def test_the_checks_of_the_gradient_are_shown(self):
+        said = 'document.getElementById("stein").textContent'
+        mark = 'getComputedStyle(document.getElementById("gauge"), "::after").left'
+        width = 'document.getElementById("gauge").clientWidth'
+        for name, verdict in [("eight-schools", "passed"), ("truncated", "failed")]:
+            self.open(name)
+            told = self.browser.run('JSON.parse(document.getElementById("data").textContent).gradients.stein')
+            self.assertEqual(told["passed"], verdict == "passed")
+            self.assertTrue(self.browser.run(said).startswith(f"Stein check {verdict}: "))
+            self.assertIn(f'{told["worst"]:.1f}', self.browser.run(said))
+            end = max(1.5 * told["limit"], 1.1 * told["worst"])
+            at = float(self.browser.run(mark).removesuffix("px")) / self.browser.run(width)
+            self.assertAlmostEqual(at, told["worst"] / end, delta=0.01)
+            self.assertIn(f"Stein check{verdict}", self.browser.run('document.getElementById("facts").textContent'))
+        self.assertTrue(self.browser.run('document.getElementById("sharpened").textContent').startswith("Not sharpened: the Stein"))
+        self.open("foreign")
+        self.assertTrue(self.browser.run('document.getElementById("checks").hidden'))
 
     def test_what_is_left_out_is_said(self):
         self.open("wide")

@@ -3,13 +3,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/banana.hpp"
 #include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
+#include "models/log_exponential.hpp"
 #include "models/standard_normal.hpp"
+#include "rehmc/run/finish.hpp"
 #include "rehmc/run/report.hpp"
 #include "rehmc/run/sample.hpp"
 
@@ -58,9 +62,7 @@ ReportInfo info_of(const std::string& title) {
 
 void write(const std::filesystem::path& folder, const SampleResult& result, ReportInfo info,
            const std::string& file) {
-  const auto summary = summarise(result);
-  std::ofstream(folder / (file + ".html"))
-      << report_page(result, summary, diagnose(result, summary), info);
+  std::ofstream(folder / (file + ".html")) << report_page(result, summarise_run(result), info);
 }
 
 SampleSettings settings_of(const char* recycling) {
@@ -115,7 +117,7 @@ int main(int count, char** arguments) {
   settings = settings_of("spread:4");
   settings.chains = 15;
   settings.draws = settings.warmup.iterations = 200;
-  result = sample(StandardNormal(300), settings);
+  result = sample(LogExponential(300), settings);
   // A chain that never moved has no error bars.
   for (std::size_t i = 0; i < 200; ++i) result.chains[1].record.draws[i * 300 + 4] = 7;
   write(folder, result, info_of("wide"), "wide");
@@ -128,12 +130,22 @@ int main(int count, char** arguments) {
     chain.record.kept.clear();
     chain.record.kept_weight.clear();
     chain.record.kept_end.clear();
+    chain.record.gradients = KeptGradients::no;
+    chain.spot_check = {};
   }
   write(folder, result, {}, "foreign");
 
   // What there is of a run that kept its summary only, and of one without anything.
-  const auto summary = summarise(result);
+  RunSummary summary = summarise_run(result);
   for (ChainResult& chain : result.chains) chain.record = {};
-  std::ofstream(folder / "no-draws.html") << report_page(result, summary, {}, info_of("no-draws"));
-  std::ofstream(folder / "empty.html") << report_page({}, {}, {}, {});
+  std::ofstream(folder / "no-draws.html") << report_page(result, summary, info_of("no-draws"));
+  std::ofstream(folder / "empty.html") << report_page({}, {}, {});
+
+  // A density that jumps: what it says of its gradient is right, but its averages are not.
+  FunctionDensity jumping(2, [](std::span<const double> x, std::span<double> gradient) {
+    for (std::size_t i = 0; i < 2; ++i) gradient[i] = -x[i];
+    const double value = -(x[0] * x[0] + x[1] * x[1]) / 2;
+    return x[0] > 0.5 ? -std::numeric_limits<double>::infinity() : value;
+  });
+  write(folder, sample(jumping, settings_of("spread:8")), info_of("truncated"), "truncated");
 }

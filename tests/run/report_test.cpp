@@ -15,6 +15,7 @@
 #include "models/standard_normal.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
+#include "rehmc/run/finish.hpp"
 #include "tests/output/records.hpp"
 
 namespace rehmc {
@@ -27,8 +28,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string page_of(const SampleResult& result, const ReportInfo& info = {}) {
-  const auto summary = summarise(result);
-  return report_page(result, summary, diagnose(result, summary), info);
+  return report_page(result, summarise_run(result), info);
 }
 
 /// What the page's script gets to read: all up to the end of its script element.
@@ -80,10 +80,10 @@ SampleResult made_up(std::size_t dimension, std::size_t chains, std::size_t draw
 }
 
 /// A summary without any estimation, for runs that are wide and nothing else.
-std::vector<ParameterSummary> made_up_summary(const SampleResult& result) {
-  std::vector<ParameterSummary> summary;
+RunSummary made_up_summary(const SampleResult& result) {
+  RunSummary summary;
   for (const std::string& name : result.names) {
-    ParameterSummary& row = summary.emplace_back();
+    ParameterSummary& row = summary.parameters.emplace_back();
     row.name = name;
     row.plain = {-1.0 / 3, 1.0 / 3e3, 1e5 / 3, 1e-5 / 3, 1.0 / 3e3, 1e5 / 3, {}, {}};
     for (const double p : standard_probabilities) {
@@ -91,6 +91,8 @@ std::vector<ParameterSummary> made_up_summary(const SampleResult& result) {
     }
     row.convergence = {4.0 / 3, 1e4 / 3, 1e4 / 3, {}};
     row.recycled = row.plain;
+    row.sharpened.emplace().estimate = row.plain;
+    row.sharpened->quantile_sets.assign(standard_probabilities.size(), FeatureSet::bounded_linear);
   }
   return summary;
 }
@@ -120,12 +122,12 @@ TEST(Report, IsOnePageThatNeedsNothingElse) {
 
 TEST(Report, TableHasTheNumbersOfTheSummary) {
   const SampleResult result = short_run(EightSchoolsNonCentred{});
-  const auto summary = summarise(result);
-  const Json data = data_of(report_page(result, summary, diagnose(result, summary), {}));
-  ASSERT_EQ(data["parameters"].size(), 10U);
-  for (std::size_t p = 0; p < 10; ++p) {
+  const RunSummary summary = summarise_run(result);
+  const Json data = data_of(report_page(result, summary, {}));
+  ASSERT_EQ(data["parameters"].size(), result.names.size());
+  for (std::size_t p = 0; p < result.names.size(); ++p) {
     const Json& row = data["parameters"][p];
-    const ParameterSummary& expected = summary[p];
+    const ParameterSummary& expected = summary.parameters[p];
     EXPECT_EQ(row["name"], expected.name);
     const auto near = [](const Json& found, double wanted, double relative) {
       EXPECT_NEAR(found.get<double>(), wanted, relative * std::abs(wanted));
@@ -146,6 +148,66 @@ TEST(Report, TableHasTheNumbersOfTheSummary) {
     near(row["gain"][2], expected.recycled->quantiles[6].ess / expected.plain.quantiles[6].ess,
          1e-3);
   }
+}
+
+TEST(Report, ShowsSharpenedEstimatesWithTheirGains) {
+  const SampleResult result = short_run(StandardNormal(3), "spread:4", 500);
+  RunSummary summary = summarise_run(result);
+  ASSERT_TRUE(summary.parameters[0].sharpened.has_value());
+  summary.parameters[1].sharpened.reset();
+  summary.parameters[1].not_sharpened = "R-hat is 1.200, above 1.01";
+  const Json data = data_of(report_page(result, summary, {}));
+  const Json& row = data["parameters"][0];
+  const Estimate& plain = summary.parameters[0].plain;
+  const Estimate& sharpened = summary.parameters[0].sharpened->estimate;
+  const auto near = [](const Json& found, double wanted, double relative) {
+    EXPECT_NEAR(found.get<double>(), wanted, relative * std::abs(wanted));
+  };
+  near(row["sharpened"][0], sharpened.mean, 1e-8);
+  near(row["sharpened"][1], sharpened.mcse_mean, 1e-3);
+  near(row["sharpened"][2], sharpened.ess_mean, 1e-4);
+  near(row["sharpened"][3], sharpened.ess_sd, 1e-4);
+  near(row["sharpened"][4], sharpened.quantiles[6].ess, 1e-4);
+  near(row["sharpened_gain"][0], std::pow(plain.mcse_mean / sharpened.mcse_mean, 2), 1e-3);
+  near(row["sharpened_gain"][1], std::pow(plain.mcse_sd / sharpened.mcse_sd, 2), 1e-3);
+  near(row["sharpened_gain"][2], sharpened.quantiles[6].ess / plain.quantiles[6].ess, 1e-3);
+  // Gaussian coordinates are cancelled all but completely.
+  EXPECT_GT(row["sharpened_gain"][0], 1000);
+  near(row["estimates"]["sharpened"][1][0], sharpened.sd, 1e-8);
+  near(row["estimates"]["sharpened"][8][0], sharpened.quantiles[6].value, 1e-8);
+  near(row["estimates"]["sharpened"][8][1], sharpened.quantiles[6].mcse, 1e-2);
+  near(row["estimates"]["plain"][0][0], plain.mean, 1e-8);
+  EXPECT_EQ(row["estimates"]["features"].size(), 9U);
+  EXPECT_EQ(row["estimates"]["features"][0], describe(summary.parameters[0].sharpened->mean_set));
+
+  EXPECT_FALSE(data["parameters"][1].contains("sharpened"));
+  EXPECT_EQ(data["parameters"][1]["not_sharpened"], "R-hat is 1.200, above 1.01");
+}
+
+TEST(Report, ShowsTheChecksOfTheGradient) {
+  const SampleResult result = short_run(StandardNormal(3), "spread:4", 500);
+  RunSummary summary = summarise_run(result);
+  Json gradients = data_of(report_page(result, summary, {}))["gradients"];
+  EXPECT_EQ(gradients["stein"]["passed"], true);
+  EXPECT_NEAR(gradients["stein"]["worst"], summary.sharpening.check->worst, 1e-3);
+  EXPECT_NEAR(gradients["stein"]["limit"], summary.sharpening.check->limit, 1e-3);
+  EXPECT_EQ(gradients["stein"]["features"], summary.sharpening.check->features);
+  EXPECT_EQ(gradients["spot"]["passed"], true);
+  EXPECT_FALSE(gradients.contains("refused"));
+
+  summary.sharpening.check->worst = 40;
+  summary.sharpening.spot_check.passed = false;
+  summary.sharpening.spot_check.where = "x.2";
+  summary.sharpening.refused = "the gradient is not that of the log density";
+  gradients = data_of(report_page(result, summary, {}))["gradients"];
+  EXPECT_EQ(gradients["stein"]["passed"], false);
+  EXPECT_EQ(gradients["spot"]["passed"], false);
+  EXPECT_EQ(gradients["spot"]["where"], "x.2");
+  EXPECT_EQ(gradients["refused"], summary.sharpening.refused);
+
+  SampleResult without = result;
+  for (ChainResult& chain : without.chains) chain.record.gradients = KeptGradients::no;
+  EXPECT_FALSE(data_of(page_of(without))["gradients"].contains("stein"));
 }
 
 TEST(Report, PlotsShowTheDraws) {
@@ -221,7 +283,7 @@ TEST(Report, SettingsMustBeAnObject) {
 TEST(Report, WideRunsStaySmall) {
   const SampleResult result = made_up(5000, 4, 50, 0);
   const auto summary = made_up_summary(result);
-  const std::string page = report_page(result, summary, {}, {});
+  const std::string page = report_page(result, summary, {});
   EXPECT_LT(page.size(), most_bytes);
   const Json data = data_of(page);
   EXPECT_EQ(data["parameters"].size(), 5000U);
@@ -235,15 +297,17 @@ TEST(Report, TheWorstRunStaysSmall) {
   SampleResult result = made_up(12000, 16, 40, 0);
   for (std::string& name : result.names) name = std::string(300, '\x01') + name;
   for (ChainResult& chain : result.chains) chain.record.ending.assign(40, Ending::diverged);
-  const auto summary = made_up_summary(result);
-  Diagnostics diagnostics;
+  RunSummary summary = made_up_summary(result);
+  Diagnostics& diagnostics = summary.diagnostics;
   diagnostics.divergences = 640;
   diagnostics.ebfmi.assign(16, 1.0 / 3);
   diagnostics.warnings.assign(8, {"divergences", std::string(1'000'000, 'w')});
   ReportInfo info;
   info.title = info.command = std::string(1'000'000, '<');
   info.trajectory.states.assign(100'000, {-1.0 / 3, 1e-7 / 3, 1e-5 / 3, 1, true, false});
-  const std::string page = report_page(result, summary, diagnostics, info);
+  summary.sharpening.refused = summary.sharpening.worst_name = std::string(1'000'000, 'w');
+  summary.sharpening.check.emplace();
+  const std::string page = report_page(result, summary, info);
   EXPECT_LT(page.size(), most_bytes);
   const Json data = data_of(page);
   EXPECT_EQ(data["omitted"]["rows"], Json::parse("[5000, 12000]"));
@@ -253,7 +317,7 @@ TEST(Report, TheWorstRunStaysSmall) {
 
 TEST(Report, LongRunsStaySmall) {
   const SampleResult result = made_up(40, 4, 100'000, 0);
-  const std::string page = report_page(result, made_up_summary(result), {}, {});
+  const std::string page = report_page(result, made_up_summary(result), {});
   EXPECT_LT(page.size(), most_bytes);
   const Json data = data_of(page);
   EXPECT_EQ(data["points"]["stride"], 100);
@@ -264,15 +328,15 @@ TEST(Report, LongRunsStaySmall) {
 TEST(Report, PlotsTheWorstAndWhereDivergencesGather) {
   SampleResult result = made_up(300, 4, 100, 0);
   auto summary = made_up_summary(result);
-  summary[250].convergence.ess_bulk = 3;
-  summary[260].convergence.ess_tail = nan;
+  summary.parameters[250].convergence.ess_bulk = 3;
+  summary.parameters[260].convergence.ess_tail = nan;
   for (ChainResult& chain : result.chains) {
     for (std::size_t i = 0; i < 5; ++i) {
       chain.record.ending[17 * i] = Ending::diverged;
       chain.record.draws[17 * i * 300 + 270] = 9;
     }
   }
-  const Json data = data_of(report_page(result, summary, {}, {}));
+  const Json data = data_of(report_page(result, summary, {}));
   const auto is_plotted = [&](int p) { return data["parameters"][p].contains("values"); };
   for (const int p : {0, 1, 250, 260, 270}) EXPECT_TRUE(is_plotted(p)) << p;
   EXPECT_FALSE(is_plotted(240));
@@ -292,7 +356,7 @@ TEST(Report, KeepsDivergencesThatThinningWouldLose) {
 }
 
 TEST(Report, WritesOfRunsThatHaveLittleToShow) {
-  EXPECT_EQ(data_of(report_page({}, {}, {}, {}))["parameters"].size(), 0U);
+  EXPECT_EQ(data_of(report_page({}, {}, {}))["parameters"].size(), 0U);
 
   for (const int draws : {1, 2, 3}) {
     for (const int chains : {1, 2}) {
@@ -329,9 +393,9 @@ TEST(Report, WritesOfRunsThatAnotherProgramMade) {
 
 TEST(Report, WritesOfRunsThatKeptTheirSummaryOnly) {
   SampleResult result = made_up(2, 4, 100, 8);
-  const auto summary = summarise(result);
+  const RunSummary summary = summarise_run(result);
   for (ChainResult& chain : result.chains) chain.record = {};
-  const Json data = data_of(report_page(result, summary, {}, {}));
+  const Json data = data_of(report_page(result, summary, {}));
   EXPECT_EQ(data["draws"], 0);
   EXPECT_EQ(data["parameters"].size(), 2U);
   EXPECT_FALSE(data["parameters"][0].contains("values"));

@@ -1,30 +1,18 @@
 // What a run leaves behind when it ends: summary, netCDF file, report.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/run_folder.hpp"
 #include "rehmc/output/sample_result.hpp"
-#include "rehmc/run/diagnostics.hpp"
 #include "rehmc/run/manifest.hpp"
 #include "rehmc/run/report.hpp"
-#include "rehmc/run/sharpening.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/run/run_summary.hpp"
 
 namespace rehmc {
-
-/// All that is said about a run.
-struct RunSummary {
-  std::vector<ParameterSummary> parameters;
-  Diagnostics diagnostics;
-  Sharpening sharpening;
-  std::size_t draws = 0;  ///< per chain, of the shortest
-  /// Whether errors are by batch means and quantiles from bins, since no draws were stored. Then
-  /// R-hat is the classical one, and the ESS of the mean stands for the bulk.
-  bool from_batches = false;
-};
 
 /// Cuts all chains to the length of the shortest, which is what convergence can be judged by.
 void cut_to_shortest(SampleResult& result);

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "rehmc/output/sample_result.hpp"
-#include "rehmc/run/diagnostics.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/run/run_summary.hpp"
 
 namespace rehmc {
 
@@ -37,7 +36,7 @@ struct ReportInfo {
 };
 
 /// The page, as HTML. Whatever the size of the run, it stays under 6 MB.
-std::string report_page(const SampleResult& result, const std::vector<ParameterSummary>& summary,
-                        const Diagnostics& diagnostics, const ReportInfo& info);
+std::string report_page(const SampleResult& result, const RunSummary& summary,
+                        const ReportInfo& info);
 
 }  // namespace rehmc

@@ -7,6 +7,8 @@ const rows = data.parameters;
 const plotted = rows.filter((row) => row.values);
 const byIndex = new Map(rows.map((row) => [row.index, row]));
 const recycles = rows.some((row) => row.recycled);
+const sharpens = rows.some((row) => row.sharpened);
+const gradients = data.gradients ?? {};
 const diagnostics = data.diagnostics;
 
 const LEAST_ESS = 100 * data.chains;
@@ -62,7 +64,20 @@ function byError(x, error) {
   return withMinus(x.toFixed(Math.max(0, decimals)));
 }
 
-const times = (x) => (missing(x) ? DASH : `${significant(x, x < 9.95 ? 2 : 3)}\u00d7`);
+/** Large ones with commas, to three digits. */
+function times(x) {
+  if (missing(x)) return DASH;
+  if (x < 999.5) return `${significant(x, x < 9.95 ? 2 : 3)}\u00d7`;
+  const unit = 10 ** (Math.floor(Math.log10(x)) - 2);
+  return `${whole(Math.round(x / unit) * unit)}\u00d7`;
+}
+
+/** An effective number of draws is not known to more than two digits. */
+function roughly(x) {
+  if (missing(x) || x < 100) return whole(x);
+  const unit = 10 ** (Math.floor(Math.log10(x)) - 1);
+  return whole(Math.round(x / unit) * unit);
+}
 const fixed = (x, decimals) => (missing(x) ? DASH : withMinus(x.toFixed(decimals)));
 const plural = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
 
@@ -74,14 +89,18 @@ function seconds(x) {
 
 // --- Headline -----------------------------------------------------------------------------------
 
-const GRAVE = new Set(["rhat", "stuck", "not_finite"]);
+const NOT_CONVERGED = ["rhat", "stuck", "not_finite"];
+const GRAVE = new Set([...NOT_CONVERGED, "stein_check"]);
 
 function verdict() {
   const kinds = diagnostics.warnings.map((warning) => warning.kind);
   const judged = rows.filter((row) => row.convergence[2] !== null);
   if (rows.length === 0) return ["", "Nothing to judge", "this run has no parameters on record."];
-  if (kinds.some((kind) => GRAVE.has(kind))) {
+  if (kinds.some((kind) => NOT_CONVERGED.includes(kind))) {
     return ["bad", "Not converged", "do not use these draws yet; what to do is said below."];
+  }
+  if (kinds.includes("stein_check")) {
+    return ["bad", "Stein check failed", "averages that must be 0 are not; what that may mean is said below."];
   }
   if (data.short || judged.length === 0) {
     return ["caution", "Cannot tell", "there is too little to judge convergence by. Take more draws."];
@@ -89,6 +108,9 @@ function verdict() {
   const rhat = most(judged.map((row) => row.convergence[2]));
   const ess = least(judged.flatMap((row) => row.convergence.slice(0, 2)));
   const evidence = `R-hat is at most ${fixed(rhat, 3)}, the effective sample size at least ${whole(ess)}`;
+  if (kinds.includes("gradient")) {
+    return ["caution", "Wrong gradient", `${evidence}, but the model’s gradient is not that of its density.`];
+  }
   if (kinds.includes("divergences")) {
     return ["caution", "Look closer", `${plural(diagnostics.divergences, "divergence")}: a part of the posterior may be missing.`];
   }
@@ -115,10 +137,18 @@ function gainSentence() {
   return `Recycling made means ${typical}as exact as ${significant(middle, 2)} times as many draws would${range}, at no further gradient.`;
 }
 
+function sharpenedSentence() {
+  if (!sharpens) return gradients.refused && gradients.stein ? `Not sharpened: ${gradients.refused}.` : "";
+  const worth = (k) => roughly(median(rows.map((row) => row.sharpened && row.sharpened[k])));
+  const median_over = rows.length > 1 ? " (medians over parameters)" : "";
+  return `Sharpened by its gradients, this run of ${whole(data.draws)} draws is worth ${worth(2)} independent ones for a mean, ${worth(3)} for an sd, ${worth(4)} for a 97.5% quantile${median_over}.`;
+}
+
 function fillHeadline() {
   const [mood, word, rest] = verdict();
   if (mood) byId("headline").classList.add(mood);
   byId("verdict").append(make("span", { class: "word" }, `${word}: `), rest);
+  byId("sharpened").textContent = sharpenedSentence();
   byId("gained").textContent = gainSentence();
   byId("warnings").append(
     ...diagnostics.warnings.map((warning) => {
@@ -136,7 +166,16 @@ function fillHeadline() {
     fact("Smallest ESS", whole(finite(least(rows.flatMap((row) => row.convergence.slice(0, 2)))))),
     fact("Divergences", whole(diagnostics.divergences)),
   ];
-  if (recycles) facts.push(fact("Typical gain", times(median(rows.map((row) => row.gain && row.gain[0])))));
+  if (gradients.stein) {
+    const { passed, worst, limit } = gradients.stein;
+    facts.push(fact("Stein check", passed ? "passed" : "failed", `|z| up to ${fixed(worst, 1)}, limit ${fixed(limit, 1)}`));
+  }
+  const typical = (key) => times(median(rows.map((row) => row[key] && row[key][0])));
+  if (sharpens) {
+    facts.push(fact("Typical gain", typical("sharpened_gain"), `${typical("gain")} without gradients`));
+  } else if (recycles) {
+    facts.push(fact("Typical gain", typical("gain")));
+  }
   if (diagnostics.gradients_sampling > 0) {
     facts.push(fact("Gradients", whole(diagnostics.gradients_sampling), `+ ${whole(diagnostics.gradients_warmup)} in warmup`));
   }
@@ -167,14 +206,23 @@ const COLUMNS = [
   { label: "R-hat", value: (row) => row.convergence[2], show: (x) => fixed(x, 3), poor: poorRhat, descends: true },
 ];
 const PLAIN_COLUMNS = COLUMNS.length - 2;
-if (recycles) {
-  const part = (k) => (row) => (row.recycled ? row.recycled[k] : null);
-  COLUMNS.push(
-    { label: "Mean", group: "recycled", starts: true, value: part(0), show: (x, row) => byError(x, part(1)(row)) },
-    { label: "MCSE", group: "recycled", value: part(1), show: (x) => significant(x, 2) },
-    { label: "ESS", group: "recycled", value: part(2), show: whole },
-    { label: "Gain", value: (row) => (row.gain ? row.gain[0] : null), show: times, gain: true, descends: true });
+const GROUPS = [];
+function addGroup(title, key, gain) {
+  const part = (k) => (row) => (row[key] ? row[key][k] : null);
+  const columns = [
+    { label: "Mean", value: part(0), show: (x, row) => byError(x, part(1)(row)) },
+    { label: "MCSE", value: part(1), show: (x) => significant(x, 2) },
+    { label: "ESS", value: part(2), show: whole },
+    { label: "Gain", value: (row) => (row[gain] ? row[gain][0] : null), show: times, gain: true, descends: true },
+  ];
+  // Beside the sharpened ones, recycled means are of little interest; all are shown with the plots.
+  const shown = sharpens && key === "recycled" ? columns.slice(3) : columns;
+  shown[0].starts = true;
+  for (const column of shown) COLUMNS.push({ ...column, group: title.toLowerCase(), why: key === "sharpened" });
+  GROUPS.push([title, shown.length]);
 }
+if (recycles) addGroup("Recycled", "recycled", "gain");
+if (sharpens) addGroup("Sharpened", "sharpened", "sharpened_gain");
 
 const table = { column: null, descending: false, filter: "", limit: ROWS_AT_ONCE, chosen: null };
 
@@ -194,8 +242,8 @@ function sparkline(heights) {
 
 function fillTableHead() {
   const groups = make("tr", {}, make("th", {}, ""), make("th", {}, ""),
-    make("th", { colspan: PLAIN_COLUMNS, scope: "colgroup" }, recycles ? "Plain chain" : ""));
-  if (recycles) groups.append(make("th", { colspan: 4, scope: "colgroup", class: "start" }, "Recycled"));
+    make("th", { colspan: PLAIN_COLUMNS, scope: "colgroup" }, GROUPS.length ? "Plain chain" : ""));
+  for (const [title, colspan] of GROUPS) groups.append(make("th", { colspan, scope: "colgroup", class: "start" }, title));
   const head = make("tr");
   for (const column of COLUMNS) {
     const cell = make("th", { scope: "col" });
@@ -256,6 +304,7 @@ function tableRow(row) {
     } else {
       const x = column.value(row);
       cell.textContent = column.show(x, row);
+      if (column.why && row.not_sharpened) cell.title = `not sharpened: ${row.not_sharpened}`;
       if (column.poor && column.poor(x)) cell.classList.add("poor");
       if (column.gain) cell.classList.add("gain");
     }
@@ -295,6 +344,7 @@ function setUpTable() {
     fillTable();
   });
   for (const part of document.querySelectorAll(".if-recycled")) part.hidden = !recycles;
+  for (const part of document.querySelectorAll(".if-sharpened")) part.hidden = !sharpens;
 }
 
 function sayWhatIsLeftOut() {
@@ -459,7 +509,7 @@ function drawDensity(row) {
   ];
   if (row.density.recycled) {
     datasets.unshift(line("recycled states", onGrid(row.density, row.density.recycled), colour("recycled"), { fill: "origin", borderWidth: 2.2 }));
-    datasets.push(...intervalLines("recycled", row.recycled_quantiles, -0.2 * top, colour("recycled")));
+    datasets.push(...intervalLines("recycled", row.estimates.recycled.slice(2).map(([x]) => x), -0.2 * top, colour("recycled")));
   }
   draw(byId("density"), `Density of ${row.name}${row.density.recycled ? ", from plain draws and from recycled states" : ""}, with intervals`, {
     type: "line",
@@ -516,6 +566,30 @@ function drawRanks(row) {
     : "With one chain there is nothing to compare its ranks with: all bars are alike by construction.";
 }
 
+const SUMMARIES = ["mean", "sd", "2.5%", "5%", "25%", "50%", "75%", "95%", "97.5%"];
+
+/** Every summary with its error, in all the ways it was estimated. */
+function fillEstimates(row) {
+  const { plain, recycled, sharpened, features } = row.estimates;
+  const kinds = [["Plain chain", plain], ["Recycled", recycled], ["Sharpened", sharpened]].filter(([, values]) => values);
+  const head = make("tr", {}, make("th", { scope: "col" }, ""),
+    ...kinds.map(([title]) => make("th", { scope: "col" }, title)));
+  if (features) head.append(make("th", { scope: "col", class: "left" }, "Features"));
+  byId("estimates").tHead.replaceChildren(head);
+  byId("estimates").tBodies[0].replaceChildren(...SUMMARIES.map((label, k) => {
+    const line = make("tr", {}, make("th", { scope: "row" }, label));
+    for (const [, values] of kinds) {
+      const [x, error] = values[k];
+      line.append(make("td", {}, byError(x, error), missing(error) ? "" : make("span", { class: "error" }, ` ± ${significant(error, 2)}`)));
+    }
+    if (features) line.append(make("td", { class: "left muted" }, features[k].replace("_", " and ")));
+    return line;
+  }));
+  byId("estimates-caption").textContent = row.not_sharpened
+    ? `Each with its Monte Carlo error (±). Not sharpened: ${row.not_sharpened}.`
+    : `Each with its Monte Carlo error (±), to the error’s second digit.${features ? " Features: which control variates served; with none, the recycled estimate stands." : ""}`;
+}
+
 function choose(row) {
   table.chosen = row;
   byId("chosen").value = String(row.index);
@@ -526,6 +600,7 @@ function choose(row) {
   drawTrace(row);
   drawDensity(row);
   drawRanks(row);
+  fillEstimates(row);
 }
 
 // --- Plots of the whole run ---------------------------------------------------------------------
@@ -551,25 +626,48 @@ function logTicks(values) {
   };
 }
 
+/** Marks of one kind for every parameter that has them: of recycled states, or of gradients too. */
+function gainMarks(key, withGain, named, filled, place) {
+  const radius = named ? (filled ? 5 : 4) : withGain.length < 500 ? 2.5 : 1.8;
+  return GAINS.map(({ label, hue, style }, k) => ({
+    type: "scatter", label: filled ? label : "", pointStyle: style, radius, hoverRadius: 7, kind: key, order: filled ? 1 : 2,
+    borderWidth: named ? 1.2 : filled ? 0 : 0.8, borderColor: colour(hue),
+    backgroundColor: filled ? faint(colour(hue), named ? 0.75 : 0.55) : colour("card"),
+    data: withGain.map((row, i) => ({ ...place(row[key] ? row[key][k] : null, i, k), row, summary: label }))
+      .filter((point) => !missing(point.x) && !missing(point.y)),
+  }));
+}
+
+/** From the recycled to the sharpened gain of every summary. */
+function gainLines(withGain, place) {
+  return GAINS.flatMap(({ hue }, k) => withGain.flatMap((row, i) => {
+    if (!row.gain || !row.sharpened_gain || missing(row.gain[k]) || missing(row.sharpened_gain[k])) return [];
+    const ends = [place(row.gain[k], i, k), place(row.sharpened_gain[k], i, k)];
+    return [line("", ends, faint(colour(hue), 0.5), { borderWidth: 1.2, pointHitRadius: 0, order: 3 })];
+  }));
+}
+
 function drawGains() {
-  const withGain = rows.filter((row) => row.gain && known(row.gain).length > 0);
+  const withGain = rows.filter((row) => known([...(row.gain ?? []), ...(row.sharpened_gain ?? [])]).length > 0);
   if (withGain.length === 0) {
     byId("gains-caption").hidden = true;
     return leaveEmpty("gains", recycles ? "There are no error bars to compare." : "This run did not recycle.");
   }
   // Few parameters: one line each, with its name. Many: in a row.
   const named = withGain.length <= 40;
-  byId("gains-plot").style.height = named ? `${6.5 + 1.7 * withGain.length}rem` : "";
-  const scale = logTicks(withGain.flatMap((row) => row.gain));
-  const place = (gain, i) => (named ? { x: gain, y: i } : { x: i + 1, y: gain });
-  const datasets = GAINS.map(({ label, hue, style }, k) => ({
-    type: "scatter", label, pointStyle: style, radius: named ? 5 : withGain.length < 500 ? 2.5 : 1.8, hoverRadius: 7,
-    borderWidth: named ? 1 : 0, borderColor: colour(hue), backgroundColor: faint(colour(hue), named ? 0.65 : 0.55),
-    data: withGain.map((row, i) => place(row.gain[k], i)).filter((point) => !missing(point.x) && !missing(point.y)),
-  }));
+  byId("gains-plot").style.height = named ? `${6.5 + (sharpens ? 2.1 : 1.7) * withGain.length}rem` : "";
+  const scale = logTicks(known(withGain.flatMap((row) => [...(row.gain ?? []), ...(row.sharpened_gain ?? [])])));
+  const apart = sharpens ? 0.26 : 0;
+  const place = (gain, i, k) => (named ? { x: gain, y: missing(gain) ? NaN : i + apart * (k - 1) } : { x: i + 1, y: gain });
+  const datasets = gainMarks("gain", withGain, named, !sharpens, place);
+  if (sharpens) {
+    datasets.push(...gainMarks("sharpened_gain", withGain, named, true, place));
+    if (recycles) datasets[0].label = "recycled alone (hollow)";
+    if (named) datasets.push(...gainLines(withGain, place));
+  }
   const [from, to] = named ? [-0.6, withGain.length - 0.4] : [0, withGain.length + 1];
-  datasets.push(line("", named ? [{ x: 1, y: from }, { x: 1, y: to }] : [{ x: from, y: 1 }, { x: to, y: 1 }], colour("ink"), { borderWidth: 1.2, borderDash: [4, 3], pointHitRadius: 0 }));
-  const gainAxis = axis(named ? "gain" : "", scale);
+  datasets.push(line("", named ? [{ x: 1, y: from }, { x: 1, y: to }] : [{ x: from, y: 1 }, { x: to, y: 1 }], colour("ink"), { borderWidth: 1.2, borderDash: [4, 3], pointHitRadius: 0, order: 4 }));
+  const gainAxis = axis(named ? "gain (plain chain = 1)" : "", scale);
   const nameAxis = axis("", {
     min: from, max: to, reverse: named, grid: { display: named },
     afterBuildTicks: named ? (a) => { a.ticks = withGain.map((_, value) => ({ value })); } : undefined,
@@ -577,18 +675,17 @@ function drawGains() {
       ? { autoSkip: false, color: colour("ink"), callback: (value) => clipped(withGain[value]?.name ?? "") }
       : { callback: (value) => (Number.isInteger(value) && withGain[value - 1] ? clipped(withGain[value - 1].name) : "") },
   });
-  draw(byId("gains"), "Gain of recycling by parameter, for mean, sd and 97.5% quantile", {
+  const kinds = { gain: "recycled", sharpened_gain: "sharpened" };
+  draw(byId("gains"), `Gain by parameter of recycling${sharpens ? " and of sharpening" : ""}, for mean, sd and 97.5% quantile`, {
     type: "scatter",
     data: { datasets },
     options: {
       scales: named ? { x: gainAxis, y: nameAxis } : { x: nameAxis, y: gainAxis },
       plugins: {
         tooltip: {
+          filter: (item) => Boolean(item.raw.row),
           callbacks: {
-            label: ({ dataset, raw }) => {
-              const [gain, i] = named ? [raw.x, raw.y] : [raw.y, raw.x - 1];
-              return `${withGain[i].name}, ${dataset.label}: ${times(gain)}`;
-            },
+            label: ({ dataset, raw }) => `${raw.row.name}, ${raw.summary}, ${kinds[dataset.kind]}: ${times(named ? raw.x : raw.y)}`,
           },
         },
       },
@@ -622,6 +719,32 @@ function drawEnergies() {
       plugins: { tooltip: { enabled: false } },
     },
   });
+}
+
+/** The Stein check on a scale from 0 to its limit and beyond, and the look at the gradient itself. */
+function fillChecks() {
+  const { stein, spot } = gradients;
+  byId("checks").hidden = !stein && !spot;
+  if (stein) {
+    const end = Math.max(1.5 * stein.limit, 1.1 * stein.worst);
+    const share = (x) => `${(100 * x) / end}%`;
+    const gauge = byId("gauge");
+    gauge.classList.toggle("poor", !stein.passed);
+    gauge.setAttribute("aria-label", `Worst |z| ${fixed(stein.worst, 1)}, limit ${fixed(stein.limit, 1)}`);
+    gauge.style.setProperty("--worst", share(stein.worst));
+    gauge.style.setProperty("--limit", share(stein.limit));
+    gauge.hidden = false;
+    byId("stein").replaceChildren(
+      make("span", { class: stein.passed ? "passed" : "failed" }, stein.passed ? "Stein check passed" : "Stein check failed"),
+      `: of ${whole(stein.features)} averages that must be 0, the worst (${stein.parameter}) is ${fixed(stein.worst, 1)} standard errors away; the limit is ${fixed(stein.limit, 1)}.`);
+  }
+  if (spot) {
+    byId("spot").replaceChildren(
+      make("span", { class: spot.passed ? "passed" : "failed" }, spot.passed ? "Gradient right where looked at" : "Gradient wrong"),
+      spot.passed
+        ? ": in every chain it agrees with differences of the log density, along single coordinates and a random direction."
+        : `: along ${spot.where} the model says ${significant(spot.model, 5)}, differences of its log density say ${significant(spot.differences, 5)}.`);
+  }
 }
 
 function drawPair() {
@@ -810,6 +933,7 @@ function setUpTheme() {
 fillHeadline();
 setUpTable();
 sayWhatIsLeftOut();
+fillChecks();
 fillSettings();
 fillMenus();
 setUpTheme();
