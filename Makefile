@@ -59,6 +59,13 @@ bench: toolchains ## measure the speed: a table, and build/bench.json
 	@$(RELEASE)/bench/rehmc_bench build/bench.json
 	@$(RELEASE)/bench/stan_bench $(RELEASE)/rehmc examples/stan build/bench-stan.json
 
+# Takes about an hour and a half on two cores; `make gains RUNS=20` gives a rough picture.
+.PHONY: gains
+gains: dependencies $(RELEASE)/build.ninja ## measure what recycling gains: build/gains.json, and the table of the docs
+	@cmake --build $(RELEASE) --target rehmc_gains
+	@$(RELEASE)/bench/rehmc_gains build/gains.json $(RUNS)
+	@scripts/write_gains build/gains.json
+
 .PHONY: asan
 asan: dependencies build/asan/build.ninja ## run the tests under the address and undefined-behaviour sanitizers
 	@cmake --build build/asan

@@ -303,7 +303,7 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
   fmt::print("{} ({} parameters, {} runs; not sharpened {:.1f}%, Stein check failed {} times)\n",
              target.label, reference.parameters.size(), runs.size(), 100 * refused, failed);
   json["summaries"] = Json::array();
-  constexpr double enough = 0.1;
+  constexpr double enough = 0.5;
   for (std::size_t s = 0; s < summaries && 1 - refused > enough; ++s) {
     const Row row = row_of(runs, reference, s);
     std::map<std::string, double> sets;

@@ -66,9 +66,10 @@ int summarise_inputs(const SummaryOptions& options) {
   }
   const RunSummary summary = summarise_run(source.result, options.sharpen.value_or(source.sharpen));
   if (options.sharpen.value_or(false) && !summary.sharpening.check) {
-    throw DataError(fmt::format(
-        "{}: cannot be sharpened: {}. Sample again without --no-sharpen-data, and with draws",
-        options.inputs.front(), summary.sharpening.refused));
+    throw DataError(
+        fmt::format("{}: cannot be sharpened: {}. Sample with --sharpen auto, with draws, and "
+                    "without --no-sharpen-data",
+                    options.inputs.front(), summary.sharpening.refused));
   }
   if (options.json) {
     fmt::print("{}", summary_json(summary, source.model, source.seed));
