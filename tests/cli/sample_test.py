@@ -54,7 +54,7 @@ class Sample(unittest.TestCase):
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)
-        self.assertEqual(len(told["parameters"]), 10)
+        self.assertEqual(len(told["parameters"]), 18)
         kinds = ["mean", "sd", *(f"q{p}" for p in ("2.5", "5", "25", "50", "75", "95", "97.5"))]
         for parameter in told["parameters"]:
             for estimate in (parameter["plain"], parameter["recycled"]):
@@ -65,6 +65,48 @@ class Sample(unittest.TestCase):
                 self.assertIsInstance(parameter["plain"][name], float)
         self.assertEqual(len(told["diagnostics"]["ebfmi"]), 4)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
+
+    def test_gradients_sharpen_the_summary(self):
+        run = self.path / "sharpened"
+        words = ("sample", "log-exponential", "--seed", "3", "--draws", "500", "--progress", "none")
+        result = rehmc(*words, "--output", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Stein check: worst |z|", result.stdout)
+        self.assertIn("Sharpened by gradients: 2,000 draws are worth", result.stdout)
+        told = self.summary(run)
+        self.assertTrue(told["stein_check"]["passed"])
+        for parameter in told["parameters"]:
+            # Fifty times as many draws, at least; in truth, thousands of times.
+            self.assertLess(parameter["sharpened"]["mcse_mean"] ** 2, parameter["plain"]["mcse_mean"] ** 2 / 50)
+            error = abs(parameter["sharpened"]["mean"] + 0.5772156649015329)
+            self.assertLess(error, 6 * parameter["sharpened"]["mcse_mean"])
+        self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
+        plain = json.loads(rehmc("summary", run, "--no-sharpen", "--json").stdout)
+        self.assertNotIn("sharpened", plain["parameters"][0])
+        self.assertIn("stein_check", plain)
+
+        # Neither the draws nor what is sampled depend on it.
+        other = self.path / "not-sharpened"
+        rehmc(*words, "--output", other, "--sharpen", "none")
+        self.assertEqual(rows_of(run / "chain-2.csv"), rows_of(other / "chain-2.csv"))
+        self.assertNotIn("sharpened", self.summary(other)["parameters"][0])
+        result = rehmc("summary", other, "--sharpen")
+        self.assertEqual(result.returncode, DATA)
+        self.assertIn("cannot be sharpened", result.stderr)
+        result = rehmc(*words, "--output", self.path / "never", "--sharpen", "much")
+        self.assertEqual(result.returncode, CONFIG)
+        self.assertIn("expected auto or none", result.stderr)
+
+    def test_until_goes_by_the_sharpened_error(self):
+        words = ("sample", "log-exponential", "--seed", "3", "--progress", "none", "--until", "mcse(mean)<=0.002*sd")
+        draws = {}
+        for sharpen in ("auto", "none"):
+            run = self.path / f"until-{sharpen}"
+            result = rehmc(*words, "--draws", "4000", "--output", run, "--sharpen", sharpen)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            draws[sharpen] = self.summary(run)["draws"]
+        self.assertLess(draws["auto"], 1000)
+        self.assertEqual(draws["none"], 4000)  # independent draws would need 62,500 per chain
 
     def test_plain_means_are_those_of_the_rows(self):
         run, _ = self.sample("run")
@@ -316,7 +358,7 @@ class Sample(unittest.TestCase):
             for name, value in ours["plain"].items():
                 self.assertAlmostEqual(value, theirs["plain"][name], places=9)
         table = rehmc("summary", *files, "--csv").stdout.splitlines()
-        self.assertEqual(len(table), 11)
+        self.assertEqual(len(table), 19)
         broken = self.path / "broken.csv"
         broken.write_text("lp__,mu\n1,2\n1,x\n")
         result = rehmc("summary", broken)
