@@ -588,26 +588,28 @@ class ScalarFit {
     const double probability = measured_probability(quantile.probability);
     const Distribution distribution(*this, t, set, states);
 
-    // Newton's method with a slope that is a difference quotient: the density changes little over a
-    // tenth of an sd, and the start is off by a standard error.
+    // The secant method, begun with the difference quotient over a tenth of an sd to both sides.
     const double width = 0.1 * measured_sd_;
     const double start = thresholds_[t];
-    const double density =
-        (distribution(start + width) - distribution(start - width)) / (2 * width);
+    double density = (distribution(start + width) - distribution(start - width)) / (2 * width);
     if (!(density > 0)) return;
     const double error = std::sqrt(squared_error);
     double off = left_[index(set)].col(moment_targets + to_index(t)).mean() - probability;
     const double allowed = 10 * (error + std::abs(off)) / density;
     double x = start;
     Eigen::VectorXd series;
-    constexpr int most_steps = 6;
+    constexpr int most_steps = 12;
     constexpr double close = 1e-3;
     for (int step = 0; step < most_steps; ++step) {
-      x -= off / density;
+      const double before = off;
+      const double move = -off / density;
+      x += move;
       if (!(std::abs(x - start) <= allowed)) return;
       series = distribution.series(x);
       off = series.mean() - probability;
       if (std::abs(off) <= close * error) break;
+      const double slope = (off - before) / move;
+      if (slope > density / 2 && slope < 2 * density) density = slope;
     }
     squared_error =
         run_.errors.squared_error(series + effect_of(set, moment_targets + to_index(t)));

@@ -67,6 +67,11 @@ class Treacherous {
 /// All targets, with steps from too small for the depth limit to far beyond stability.
 std::vector<Setup> all_setups() {
   std::vector<NamedTarget> targets = all_targets();
+  // Two days of volatility have no proper scale: where that runs away, paths are so unstable that
+  // the rounding of either side grows beyond what can be compared.
+  std::erase_if(targets, [](const NamedTarget& target) {
+    return target.name.starts_with("stochastic volatility");
+  });
   targets.push_back({"treacherous", Treacherous()});
   std::vector<Setup> setups;
   const auto add = [&](const NamedTarget& target, bool diagonal, double step_size, double scale) {

@@ -215,8 +215,10 @@ TEST(Sample, NamesAreThoseOfTheModel) {
   SampleSettings settings = short_run(KernelKind::nuts);
   settings.chains = 1;
   const SampleResult result = sample(EightSchoolsCentred{}, settings);
-  EXPECT_EQ(result.names, EightSchoolsCentred{}.names());
-  EXPECT_EQ(result.names.front(), "mu");
+  EXPECT_EQ(result.names, names_of(EightSchoolsCentred{}.quantities()));
+  EXPECT_EQ(result.coordinates, EightSchoolsCentred{}.names());
+  EXPECT_EQ(result.names[1], "tau");
+  EXPECT_EQ(result.coordinates[1], "log_tau");
 }
 
 }  // namespace

@@ -206,7 +206,12 @@ TEST(EndToEnd, EightSchools) {
     SCOPED_TRACE(describe(kind));
     SampleSettings settings = run_of(kind, "spread:8");
     settings.warmup.adapt_step_size.target_acceptance = 0.9;
-    const auto summary = summarise(sample(EightSchoolsNonCentred{}, settings));
+    EightSchoolsNonCentred model;
+    const auto by_coordinates = [&](std::span<const double> x, std::span<double> gradient) {
+      return model(x, gradient);
+    };
+    const auto summary =
+        summarise(sample(FunctionDensity(model.dimension(), by_coordinates), settings));
     Scores scores;
     for (std::size_t p = 0; p < truth.size(); ++p) {
       scores.look_at(summary[p].plain.mean, summary[p].plain.mcse_mean, truth[p]);
