@@ -1,5 +1,4 @@
-// Private to estimate/: the features of one coordinate in every fold, and how heavy their tails
-// are.
+// Private to estimate/: the features of one coordinate in every fold, and their tails.
 #pragma once
 
 #include <algorithm>
