@@ -204,7 +204,7 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
         "error bounds are in summary.json).\n";
   }
   if (sharpened && !all_sharpened) {
-    text += "* not sharpened; summary.json says why. It is the recycled estimate.\n";
+    text += "* not sharpened, but recycled where it can be; summary.json says why.\n";
   }
   if (recycled) {
     std::vector<double> gains;
