@@ -591,7 +591,8 @@ class ScalarFit {
     // The secant method, begun with the difference quotient over a tenth of an sd to both sides.
     const double width = 0.1 * measured_sd_;
     const double start = thresholds_[t];
-    double density = (distribution(start + width) - distribution(start - width)) / (2 * width);
+    const double density =
+        (distribution(start + width) - distribution(start - width)) / (2 * width);
     if (!(density > 0)) return;
     const double error = std::sqrt(squared_error);
     double off = left_[index(set)].col(moment_targets + to_index(t)).mean() - probability;
@@ -600,16 +601,17 @@ class ScalarFit {
     Eigen::VectorXd series;
     constexpr int most_steps = 12;
     constexpr double close = 1e-3;
+    double step_slope = density;
     for (int step = 0; step < most_steps; ++step) {
       const double before = off;
-      const double move = -off / density;
+      const double move = -off / step_slope;
       x += move;
       if (!(std::abs(x - start) <= allowed)) return;
       series = distribution.series(x);
       off = series.mean() - probability;
       if (std::abs(off) <= close * error) break;
-      const double slope = (off - before) / move;
-      if (slope > density / 2 && slope < 2 * density) density = slope;
+      // Over short moves the quotient is noisy: good enough to step by, not to judge errors by.
+      step_slope = std::clamp((off - before) / move, density / 2, 2 * density);
     }
     squared_error =
         run_.errors.squared_error(series + effect_of(set, moment_targets + to_index(t)));
