@@ -46,6 +46,29 @@ class Check {
   SteinCheck result_;
 };
 
+/// Looks at the fields 1, z, z^2 and that of the median; z^3 has too heavy a tail to judge by.
+void check_coordinate(const Run& run, Index i, const std::vector<CoordinateStates>& states,
+                      const std::vector<OwnFeatures>& powers, Check& check) {
+  for (Index field = 0; field <= 2; ++field) {
+    const bool heavy = std::any_of(powers.begin(), powers.end(), [&](const OwnFeatures& own) {
+      return own.shapes[static_cast<std::size_t>(field)].least() > heaviest_tail;
+    });
+    if (!heavy) {
+      check.add(run.across_folds([&](std::size_t f) { return powers[f].columns.col(field); }), i);
+    }
+    // The field of a threshold has the tail of the field 1.
+    if (!heavy && field == 0) {
+      check.add(run.across_folds([&](std::size_t f) {
+        const SteinFrame& frame = run.frames[f];
+        return ThresholdSeries(run.table, frame, i, states[f], frame.centre[i], 0,
+                               to_index(run.table.draws()))
+            .feature;
+      }),
+                i);
+    }
+  }
+}
+
 /// The coordinates whose gradients go best with a function, in the draws a fit is made on.
 std::vector<Index> best_coordinates(const Run& run, std::size_t f,
                                     const Eigen::Ref<const Eigen::VectorXd>& series) {
@@ -68,43 +91,35 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
   return order;
 }
 
+/// The own features of some coordinates side by side.
+OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& coordinates,
+                        const Estimate& known) {
+  OwnFeatures all{Eigen::MatrixXd(to_index(run.table.draws()), 0), {}};
+  const SteinFrame& frame = run.frames[fold];
+  for (const Index i : coordinates) {
+    std::vector<double> thresholds;
+    for (const QuantileEstimate& quantile : known.quantiles) {
+      thresholds.push_back(frame.centre[i] +
+                           frame.scale[i] * normal_quantile(quantile.probability));
+    }
+    const CoordinateStates states = run.coordinate(fold, i);
+    const OwnFeatures powers = powers_of(run, fold, i, states);
+    const OwnFeatures own = with_thresholds(run, fold, i, states, powers, thresholds);
+    all.columns.conservativeResize(Eigen::NoChange, all.columns.cols() + own.columns.cols());
+    all.columns.rightCols(own.columns.cols()) = own.columns;
+    all.shapes.insert(all.shapes.end(), own.shapes.begin(), own.shapes.end());
+  }
+  return all;
+}
+
 SharpenedEstimate sharpen_function(Run& run, const ScalarStates& scalar) {
   ScalarFit fit(run, scalar);
   const Eigen::VectorXd series = run.table.draw_means([&](Index s) { return fit.values()[s]; });
-  std::vector<Eigen::MatrixXd> of_folds;
-  std::vector<std::vector<Shape>> shapes(run.folds.size());
+  std::vector<OwnFeatures> own;
   for (std::size_t f = 0; f < run.folds.size(); ++f) {
-    const std::vector<Index> coordinates = best_coordinates(run, f, series);
-    std::vector<Eigen::MatrixXd> parts;
-    Index columns = 0;
-    for (const Index i : coordinates) {
-      std::vector<double> thresholds;
-      for (const QuantileEstimate& quantile : scalar.known.quantiles) {
-        thresholds.push_back(run.frames[f].centre[i] +
-                             run.frames[f].scale[i] * normal_quantile(quantile.probability));
-      }
-      const CoordinateStates states = run.coordinate(f, i);
-      parts.push_back(own_features(run.table, run.frames[f], i, states, thresholds));
-      const std::vector<Shape> of_part = shapes_of(run, f, i, states, thresholds.size());
-      shapes[f].insert(shapes[f].end(), of_part.begin(), of_part.end());
-      columns += parts.back().cols();
-    }
-    Eigen::MatrixXd own(to_index(run.table.draws()), columns);
-    Index first = 0;
-    for (const Eigen::MatrixXd& part : parts) {
-      own.middleCols(first, part.cols()) = part;
-      first += part.cols();
-    }
-    of_folds.push_back(std::move(own));
+    own.push_back(features_of(run, f, best_coordinates(run, f, series), scalar.known));
   }
-  return fit.estimate({std::move(of_folds), std::move(shapes)}, {});
-}
-
-SharpenedEstimate unsharpened(const ScalarStates& scalar) {
-  SharpenedEstimate result;
-  result.estimate = scalar.known;
-  result.quantile_sets.assign(scalar.known.quantiles.size(), FeatureSet::none);
-  return result;
+  return fit.estimate(own, {});
 }
 
 bool ordinary(const ScalarStates& scalar) {
@@ -134,7 +149,7 @@ std::vector<std::vector<std::size_t>> blocks_of(std::span<const std::string> nam
 SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const ScalarStates> scalars,
                       const SharpenSettings& settings) {
   SharpenResult result;
-  for (const ScalarStates& scalar : scalars) result.scalars.push_back(unsharpened(scalar));
+  for (const ScalarStates& scalar : scalars) result.scalars.push_back(unsharpened(scalar.known));
   Run run(chains, settings);
   if (!run.usable) return result;
 
@@ -153,28 +168,28 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
   Check check(run);
   for (Index i = 0; i < run.table.dimension(); ++i) {
     std::vector<CoordinateStates> states;
-    for (std::size_t f = 0; f < run.folds.size(); ++f) states.push_back(run.coordinate(f, i));
-    const OwnFeatures checked = own_at(run, i, states, [&](std::size_t f) {
-      return std::vector<double>{run.frames[f].centre[i]};
-    });
-    // The fields 1, z, z^2 and that of the median; z^3 has too heavy a tail to judge by.
-    for (const Index column : {Index{0}, Index{1}, Index{2}, power_fields}) {
-      const bool heavy =
-          std::any_of(checked.shapes.begin(), checked.shapes.end(), [&](auto& shapes) {
-            return shapes[static_cast<std::size_t>(column)].least() > heaviest_tail;
-          });
-      if (heavy) continue;
-      check.add(run.across_folds(checked.of_folds, column), i);
+    std::vector<OwnFeatures> powers;
+    for (std::size_t f = 0; f < run.folds.size(); ++f) {
+      states.push_back(run.coordinate(f, i));
+      powers.push_back(powers_of(run, f, i, states[f]));
     }
+    check_coordinate(run, i, states, powers, check);
     for (const std::size_t k : of_coordinate[static_cast<std::size_t>(i)]) {
       ScalarFit fit(run, scalars[k]);
-      const OwnFeatures own = with_thresholds(run, i, states, checked,
-                                              [&](std::size_t f) { return fit.thresholds(f); });
+      if (!fit.follows_coordinate()) {
+        functions.push_back(k);
+        continue;
+      }
+      std::vector<OwnFeatures> own;
+      for (std::size_t f = 0; f < run.folds.size(); ++f) {
+        own.push_back(with_thresholds(run, f, i, states[f], powers[f], fit.thresholds()[f]));
+      }
       result.scalars[k] = fit.estimate(own, states);
     }
   }
   for (Index b = 0; b < to_index(run.block_first.size()); ++b) {
-    const Eigen::VectorXd series = run.across_folds(run.blocks, b);
+    const Eigen::VectorXd series =
+        run.across_folds([&](std::size_t f) { return run.blocks[f].col(b); });
     if (!too_heavy(series)) check.add(series, run.block_first[static_cast<std::size_t>(b)]);
   }
   for (const std::size_t k : functions) result.scalars[k] = sharpen_function(run, scalars[k]);

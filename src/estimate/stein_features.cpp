@@ -129,39 +129,38 @@ CoordinateStates CoordinateStates::some(const std::vector<Eigen::Index>& rows) c
   return few;
 }
 
-Eigen::MatrixXd threshold_features(const StateTable& table, const SteinFrame& frame,
-                                   Eigen::Index coordinate, const CoordinateStates& states,
-                                   std::span<const double> thresholds) {
-  const auto count = static_cast<Eigen::Index>(thresholds.size());
-  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), count);
-  const double* position = table.positions.col(coordinate).data();
-  for (Eigen::Index t = 0; t < count; ++t) {
-    const double x = thresholds[static_cast<std::size_t>(t)];
-    const double threshold = (x - frame.centre[coordinate]) / frame.scale[coordinate];
-    if (!(std::abs(threshold) < ThresholdField::largest)) {
-      means.col(t).setZero();
-      continue;
-    }
-    const ThresholdField field(threshold);
-    means.col(t) = table.draw_means([&](Eigen::Index s) {
-      return field.feature(position[s] <= x, states.z[s], states.u[s], states.mills_below[s],
-                           states.mills_above[s]);
-    });
-  }
-  return means;
-}
-
-Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
-                             Eigen::Index coordinate, const CoordinateStates& states,
-                             std::span<const double> thresholds) {
-  const auto count = static_cast<Eigen::Index>(thresholds.size());
-  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields + count);
+Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states) {
+  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields);
   for (Eigen::Index field = 0; field < power_fields; ++field) {
     const Eigen::VectorXd feature = power_feature(states, field);
     means.col(field) = table.draw_means([&](Eigen::Index s) { return feature[s]; });
   }
-  means.rightCols(count) = threshold_features(table, frame, coordinate, states, thresholds);
   return means;
+}
+
+ThresholdSeries::ThresholdSeries(const StateTable& table, const SteinFrame& frame,
+                                 Eigen::Index coordinate, const CoordinateStates& states,
+                                 double threshold, Eigen::Index begin, Eigen::Index end)
+    : indicator(end - begin), feature(end - begin) {
+  const double* x = table.positions.col(coordinate).data();
+  const double z = (threshold - frame.centre[coordinate]) / frame.scale[coordinate];
+  const bool usable = std::abs(z) < ThresholdField::largest;
+  const ThresholdField field(z);
+  for (Eigen::Index n = begin; n < end; ++n) {
+    double below_sum = 0;
+    double feature_sum = 0;
+    for (std::size_t k = table.begins[static_cast<std::size_t>(n)];
+         k < table.begins[static_cast<std::size_t>(n) + 1]; ++k) {
+      const auto s = static_cast<Eigen::Index>(k);
+      const bool below = x[s] <= threshold;
+      const double weight = table.weights[s];
+      below_sum += below ? weight : 0.0;
+      feature_sum += weight * field.feature(below, states.z[s], states.u[s], states.mills_below[s],
+                                            states.mills_above[s]);
+    }
+    indicator[n - begin] = below_sum;
+    feature[n - begin] = usable ? feature_sum : 0.0;
+  }
 }
 
 }  // namespace rehmc

@@ -100,14 +100,19 @@ inline Eigen::Index power_of(Eigen::Index field) {
   return field <= highest_power ? field : field - highest_power;
 }
 
-/// Per draw the means of the features of one coordinate's thresholds (in units of positions). A
-/// threshold too far out for numbers gives a column of zeros.
-Eigen::MatrixXd threshold_features(const StateTable& table, const SteinFrame& frame,
-                                   Eigen::Index coordinate, const CoordinateStates& states,
-                                   std::span<const double> thresholds);
-/// The powers, then the thresholds.
-Eigen::MatrixXd own_features(const StateTable& table, const SteinFrame& frame,
-                             Eigen::Index coordinate, const CoordinateStates& states,
-                             std::span<const double> thresholds);
+/// Per draw the means of all those features.
+Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states);
+
+/// Per draw the means of the indicator of {x <= threshold}, x a coordinate, and of the feature of
+/// its field; for the draws from begin to end. A threshold too far out for numbers has the feature
+/// 0.
+struct ThresholdSeries {
+  Eigen::VectorXd indicator;
+  Eigen::VectorXd feature;
+
+  ThresholdSeries(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
+                  const CoordinateStates& states, double threshold, Eigen::Index begin,
+                  Eigen::Index end);
+};
 
 }  // namespace rehmc

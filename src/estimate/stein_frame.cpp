@@ -37,6 +37,19 @@ Eigen::MatrixXd inverse_of_squares(const Eigen::MatrixXd& gradient_covariance,
 
 }  // namespace
 
+Eigen::MatrixXd SteinFrame::products(const Eigen::Ref<const Eigen::MatrixXd>& gradients,
+                                     Eigen::Index first, Eigen::Index count) const {
+  if (diagonal) {
+    return gradients.middleCols(first, count) * matrix.col(0).segment(first, count).asDiagonal();
+  }
+  return gradients * matrix.middleRows(first, count).transpose();
+}
+
+double SteinFrame::correlation(Eigen::Index k, Eigen::Index i) const {
+  if (diagonal) return k == i ? 1.0 : 0.0;
+  return matrix(k, i) / scale[i];
+}
+
 SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
                            const Eigen::Ref<const Eigen::MatrixXd>& gradients,
                            const Eigen::Ref<const Eigen::VectorXd>& weights, double draws) {

@@ -15,6 +15,13 @@ struct SteinFrame {
   /// Instead of the matrix, where it would be too large to fit or to hold.
   bool diagonal = false;
 
+  Eigen::Index dimension() const { return centre.size(); }
+  /// (C g) / s for every row g of gradients: the coordinates from `first`, `count` of them.
+  Eigen::MatrixXd products(const Eigen::Ref<const Eigen::MatrixXd>& gradients, Eigen::Index first,
+                           Eigen::Index count) const;
+  /// C_ki / (s_k s_i)
+  double correlation(Eigen::Index k, Eigen::Index i) const;
+
   /// Weighted states in columns of positions and gradients, one row each, from so many draws.
   /// Dense if the draws are many enough for it. Not finite where states are degenerate.
   static SteinFrame fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,

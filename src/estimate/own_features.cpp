@@ -1,0 +1,50 @@
+// The features of one coordinate of one fold, and how heavy their tails are.
+#include "own_features.hpp"
+
+#include <algorithm>
+
+namespace rehmc::stein {
+
+namespace {
+
+/// The tails of the features of powers.
+std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
+                             const CoordinateStates& states) {
+  const double shape_z = run.shape_z[fold][i];
+  const double shape_u = run.shape_u[fold][i];
+  const CoordinateStates some = states.some(run.training_rows(fold));
+  const double shape_g = std::max(0.0, shape_of(some.g));
+  std::vector<Shape> shapes{{shape_u, shape_u}};
+  for (Index field = 1; field < power_fields; ++field) {
+    const double along = field <= highest_power ? shape_u : shape_g;
+    shapes.push_back({shape_of(power_feature(some, field)),
+                      static_cast<double>(power_of(field)) * shape_z + along});
+  }
+  return shapes;
+}
+
+}  // namespace
+
+OwnFeatures powers_of(const Run& run, std::size_t fold, Index i, const CoordinateStates& states) {
+  return {power_features(run.table, states), shapes_of(run, fold, i, states)};
+}
+
+OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
+                            const CoordinateStates& states, const OwnFeatures& powers,
+                            const std::vector<double>& thresholds) {
+  const auto draws = to_index(run.table.draws());
+  OwnFeatures own;
+  own.columns.resize(draws, power_fields + to_index(thresholds.size()));
+  own.columns.leftCols(power_fields) = powers.columns;
+  Index column = power_fields;
+  for (const double threshold : thresholds) {
+    const ThresholdSeries at(run.table, run.frames[fold], i, states, threshold, 0, draws);
+    own.columns.col(column++) = at.feature;
+  }
+  // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.
+  own.shapes = powers.shapes;
+  own.shapes.resize(static_cast<std::size_t>(own.columns.cols()), powers.shapes.front());
+  return own;
+}
+
+}  // namespace rehmc::stein
