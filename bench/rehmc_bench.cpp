@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -321,6 +322,10 @@ void write_json(const std::vector<Row>& rows, const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As the command does.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+
   std::vector<Row> rows;
   time_normal(rows);
   time_logistic(rows);

@@ -21,63 +21,70 @@ class SharedColumns {
 
   Eigen::Index size() const { return columns_.cols(); }
   const Eigen::MatrixXd& columns() const { return columns_; }
-  const Eigen::RowVectorXd& mean() const { return mean_; }
-  Eigen::MatrixXd solve(const Eigen::MatrixXd& covariance) const;
+  /// What the shared columns leave of others, in all draws. Many at once are quicker.
+  Eigen::MatrixXd remainders(const Eigen::Ref<const Eigen::MatrixXd>& others) const;
+  /// How the fold's mean of what they explain of any column depends on that column in the draws
+  /// outside; see CrossFit::Fit.
+  const Eigen::VectorXd& dependence() const { return dependence_; }
 
  private:
+  Eigen::MatrixXd solve(const Eigen::MatrixXd& covariance) const;
+
+  Fold fold_{};
   Eigen::MatrixXd columns_;
   Eigen::RowVectorXd mean_;
   Eigen::VectorXd inverse_sd_;
   Eigen::LLT<Eigen::MatrixXd> factor_;
+  Eigen::VectorXd dependence_;
 };
 
-/// Least squares of target columns on feature columns of one fold, with and without the shared
-/// ones.
+/// Least squares of target columns on feature columns of one fold.
 class CrossFit {
  public:
   /// All columns for all draws; the last `targets` ones are what is to be explained.
-  CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold,
-           const SharedColumns& shared, bool use_shared);
+  CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold);
+  /// The same columns together with shared ones, given what those leave of them.
+  CrossFit(const CrossFit& alone, Eigen::MatrixXd remainders, const SharedColumns& shared);
 
   /// Some of the targets.
   struct Targets {
     Eigen::Index first;
     Eigen::Index count;
   };
-  /// Coefficients by these feature columns, maybe together with the shared ones.
+  /// Coefficients by some of the feature columns.
   struct Fit {
     Targets targets;
     std::vector<Eigen::Index> features;
-    Eigen::MatrixXd own;     ///< one row per feature, one column per target
-    Eigen::MatrixXd shared;  ///< likewise for the shared columns; empty without them
-    /// How the fold's mean of the features, times the coefficients, depends on the targets of the
-    /// draws outside: it is the mean over those of target * dependence.
-    /// Complete only once residuals were asked for.
+    Eigen::MatrixXd coefficients;  ///< one row per feature, one column per target
+    /// How the fold's mean of what is explained depends on the targets of the draws outside: it is
+    /// the mean over those of target * dependence.
     Eigen::VectorXd dependence;
-    Eigen::VectorXd shared_dependence{};  ///< what the shared columns have to add to it
   };
-  Fit fit(std::vector<Eigen::Index> features, bool with_shared, const Targets& targets) const;
+  Fit fit(std::vector<Eigen::Index> features, const Targets& targets) const;
 
-  /// What fits leave of their targets in all draws; several at once share one long product.
-  std::vector<Eigen::MatrixXd> residuals(std::vector<Fit>& fits) const;
+  /// What a fit leaves of its targets in all draws.
+  Eigen::MatrixXd residuals(const Fit& fit) const;
+
+  const Eigen::MatrixXd& columns() const { return columns_; }
 
  private:
-  const Fold fold_;
-  const SharedColumns& shared_;
+  Fold fold_;
   Eigen::MatrixXd columns_;
   Eigen::Index targets_;
-  Eigen::RowVectorXd mean_;          ///< of all columns
-  Eigen::MatrixXd covariance_;       ///< of all columns
-  Eigen::MatrixXd explained_;        ///< coefficients of all columns on the shared ones
-  Eigen::MatrixXd covariance_left_;  ///< of all columns, less what the shared ones explain
+  Eigen::RowVectorXd mean_;
+  Eigen::MatrixXd covariance_;
+  Eigen::VectorXd inverse_sd_;         ///< of the columns without shared ones
+  Eigen::VectorXd shared_dependence_;  ///< empty without them
 };
 
 /// Cross-products and means of the draws outside a fold.
 struct TrainingMoments {
-  static Eigen::RowVectorXd mean(const Eigen::MatrixXd& columns, const Fold& fold);
-  static Eigen::MatrixXd covariance(const Eigen::MatrixXd& a, const Eigen::RowVectorXd& a_mean,
-                                    const Eigen::MatrixXd& b, const Eigen::RowVectorXd& b_mean,
-                                    const Fold& fold);
+  static Eigen::RowVectorXd mean(const Eigen::Ref<const Eigen::MatrixXd>& columns,
+                                 const Fold& fold);
+  static Eigen::MatrixXd covariance(const Eigen::Ref<const Eigen::MatrixXd>& a,
+                                    const Eigen::RowVectorXd& a_mean,
+                                    const Eigen::Ref<const Eigen::MatrixXd>& b,
+                                    const Eigen::RowVectorXd& b_mean, const Fold& fold);
 };
 
 }  // namespace rehmc

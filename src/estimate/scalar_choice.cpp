@@ -25,18 +25,25 @@ class ScalarFit::Distribution {
                const std::vector<CoordinateStates>& states)
       : fit_(fit),
         states_(states),
-        start_(fit.thresholds_[t]),
-        column_(moment_targets + to_index(t)) {
-    rest_ = fit.left_[index(set)].col(column_);
-    for (const auto& of_fold : fit.slopes_) {
-      const auto& slopes = of_fold[index(set)];
-      slopes_.push_back(slopes.size() > 0 ? slopes[to_index(t)] : 0.0);
+        rest_(fit.left_[index(set)].col(moment_targets + to_index(t)) -
+              fit.targets_.col(moment_targets + to_index(t))) {
+    for (std::size_t f = 0; f < fit.slopes_.size(); ++f) {
+      const Fold& fold = fit.run_.folds[f];
+      const Index count = fold.end - fold.begin;
+      slopes_.push_back(fit.slopes_[f][index(set)][to_index(t)]);
+      rest_.segment(fold.begin, count) +=
+          slopes_[f] * fit.threshold_features_.col(to_index(t)).segment(fold.begin, count);
     }
-    rest_ -= part(start_);
   }
   /// Per draw; their mean is the distribution function at x.
   Eigen::VectorXd series(double x) const { return rest_ + part(x); }
   double operator()(double x) const { return series(x).mean(); }
+  /// By how much it jumps at a state.
+  double jump() const {
+    double slope = 0;
+    for (const double of_fold : slopes_) slope += of_fold / static_cast<double>(slopes_.size());
+    return (1 - slope) / static_cast<double>(fit_.run_.table.states());
+  }
 
  private:
   /// What depends on the threshold: the indicator and its own feature.
@@ -54,10 +61,8 @@ class ScalarFit::Distribution {
   }
   const ScalarFit& fit_;
   const std::vector<CoordinateStates>& states_;
-  double start_;
-  Index column_;
   std::vector<double> slopes_;  ///< by fold
-  Eigen::VectorXd rest_;
+  Eigen::VectorXd rest_;        ///< what does not depend on the threshold
 };
 
 double ScalarFit::squared_error(std::size_t set, Index target) {
@@ -79,7 +84,7 @@ FeatureSet ScalarFit::best_set(Index target, double& squared_error) {
   return best;
 }
 
-void ScalarFit::choose(const std::vector<CoordinateStates>& states) {
+SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states) {
   Estimate& estimate = result_.estimate;
   double squared_error = 0;
   result_.mean_set = best_set(0, squared_error);
@@ -103,6 +108,7 @@ void ScalarFit::choose(const std::vector<CoordinateStates>& states) {
   }
   count_effective_draws(estimate);
   for (std::size_t t = 0; t < thresholds_.size(); ++t) sharpen_quantile(t, states);
+  return std::move(result_);
 }
 
 Eigen::VectorXd ScalarFit::effect_of(FeatureSet set, Index target) const {
@@ -151,7 +157,7 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
   double x = start;
   Eigen::VectorXd series;
   constexpr int most_steps = 12;
-  constexpr double close = 1e-3;
+  constexpr double close = 1e-2;
   double step_slope = density;
   for (int step = 0; step < most_steps; ++step) {
     const double before = off;
@@ -164,31 +170,43 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
     // Over short moves the quotient is noisy: good enough to step by, not to judge errors by.
     step_slope = std::clamp((off - before) / move, density / 2, 2 * density);
   }
-  squared_error = run_.errors.squared_error(series + effect_of(set, moment_targets + to_index(t)));
+  // Between two states the threshold could be anywhere.
+  squared_error = off * off + distribution.jump() * distribution.jump() +
+                  run_.errors.squared_error(series + effect_of(set, moment_targets + to_index(t)));
   result_.quantile_sets[t] = set;
-  double slope = 1;
-  quantile.value = order_.empty() ? x : carried_over(x, slope);
-  quantile.mcse = floored(std::sqrt(squared_error) / density * slope);
-  const double own_error = quantile.mcse * density / slope;
+  const CarriedOver there = carried_over(x);
+  quantile.value = there.value;
+  quantile.mcse =
+      floored(std::hypot(std::sqrt(squared_error) / density * there.slope, there.correction));
+  const double own_error = quantile.mcse * density / there.slope;
   quantile.ess = probability * (1 - probability) / (own_error * own_error);
 }
 
-double ScalarFit::carried_over(double x, double& slope) const {
+ScalarFit::CarriedOver ScalarFit::carried_over(double x) const {
+  if (order_.empty()) return {x, 1, 0};
   const auto at = std::partition_point(order_.begin(), order_.end(),
                                        [&](Index s) { return measured_[s] <= x; });
-  const auto clamp = [&](std::ptrdiff_t k) {
-    return order_[static_cast<std::size_t>(
-        std::clamp<std::ptrdiff_t>(k, 0, static_cast<std::ptrdiff_t>(order_.size()) - 1))];
-  };
   const std::ptrdiff_t k = at - order_.begin();
+  const auto state = [&](std::ptrdiff_t place) {
+    return order_[static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(place, 0, static_cast<std::ptrdiff_t>(order_.size()) - 1))];
+  };
   const auto quotient = [&](Index low, Index high) {
     const double run = measured_[high] - measured_[low];
     return run > 0 ? (values_[high] - values_[low]) / run : 0.0;
   };
-  const Index low = clamp(k - 1);
+  const Index low = state(k - 1);
+  const Index high = state(k);
   constexpr std::ptrdiff_t some = 20;
-  slope = std::abs(quotient(clamp(k - 1 - some), clamp(k + some)));
-  return values_[low] + quotient(low, clamp(k)) * (x - measured_[low]);
+  const Index before = state(k - 1 - some);
+  const Index after = state(k + some);
+  const double span = measured_[after] - measured_[before];
+  const double curvature =
+      span > 0 ? 2 * (quotient(high, after) - quotient(before, low)) / span : 0.0;
+  const double correction =
+      curvature / 2 * (x - measured_[low]) * std::min(0.0, x - measured_[high]);
+  return {values_[low] + quotient(low, high) * (x - measured_[low]) + correction,
+          std::abs(quotient(before, after)), correction};
 }
 
 }  // namespace rehmc::stein

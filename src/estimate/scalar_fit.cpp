@@ -44,15 +44,14 @@ SharpenedEstimate unsharpened(const Estimate& known) {
 ScalarFit::ScalarFit(Run& run, const ScalarStates& scalar) : run_(run), scalar_(scalar) {
   result_ = unsharpened(scalar.known);
   gather_values();
-}
-
-SharpenedEstimate ScalarFit::estimate(const std::vector<OwnFeatures>& own,
-                                      const std::vector<CoordinateStates>& states) {
   make_targets();
   judge_tails();
-  fit_all(own, states);
-  choose(states);
-  return std::move(result_);
+  left_[index(FeatureSet::none)] = targets_;
+  if (differences_.cols() > 0) {
+    left_[index(FeatureSet::none)].leftCols(moment_targets) += differences_;
+  }
+  threshold_features_.setZero(targets_.rows(), to_index(thresholds_.size()));
+  slopes_.resize(run.folds.size());
 }
 
 void ScalarFit::gather_values() {
@@ -85,6 +84,7 @@ void ScalarFit::follow_coordinate() {
     return falling_ ? values_[a] > values_[b] : values_[a] < values_[b];
   });
   if (monotone) return;
+  order_.clear();
   coordinate_.reset();
   measured_ = values_;
   falling_ = false;
@@ -209,102 +209,91 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
   return layout;
 }
 
-void ScalarFit::fit_all(const std::vector<OwnFeatures>& own,
-                        const std::vector<CoordinateStates>& states) {
-  const Index rows = targets_.rows();
-  const Index room = run_.training_draws() / draws_per_feature;
-  left_[index(FeatureSet::none)] = targets_;
-  if (differences_.cols() > 0) {
-    left_[index(FeatureSet::none)].leftCols(moment_targets) += differences_;
+Eigen::MatrixXd ScalarFit::columns(std::size_t f, const OwnFeatures& own) const {
+  const Index features = own.columns.cols() + differences_.cols();
+  Eigen::MatrixXd columns(targets_.rows(), features + targets_.cols());
+  columns << own.columns, differences_, targets_;
+  if (!coordinate_) return columns;
+  for (std::size_t t = 0; t < thresholds_.size(); ++t) {
+    columns.col(features + moment_targets + to_index(t)) = below(fold_thresholds_[f][t]);
   }
-  slopes_.assign(run_.folds.size(), {});
-  for (std::size_t f = 0; f < run_.folds.size(); ++f) {
-    const Layout layout = lay_out(own[f], f);
-    const Fold& fold = run_.folds[f];
-    const SharedColumns& shared = run_.shared[f];
-    const bool shares = shared.size() > 0;
-    Eigen::MatrixXd columns(rows, layout.own + differences_.cols() + targets_.cols());
-    columns << own[f].columns, differences_, fold_targets(f);
-    move_thresholds(f, columns, states);
-    const CrossFit regression(columns, targets_.cols(), fold, shared, shares);
-
-    std::vector<Planned> plans;
-    const auto use = [&](FeatureSet set, const Columns& features, bool with_shared) {
-      const Index count = largest(features) + (with_shared ? shared.size() : 0);
-      if (count > 0 && count <= room) plans.push_back({set, features, with_shared});
-    };
-    use(FeatureSet::bounded, joined(layout.constant, layout.bounded), false);
-    use(FeatureSet::own, joined(layout.constant, layout.growing), false);
-    if (!shares) {
-      keep(plans, f, regression, layout);
-      continue;
-    }
-    // The gradients themselves are shared already.
-    const Columns firsts = run_.linear[f].empty() ? layout.constant : Columns();
-    // Costs much in high dimension, and is of use for heavy tails alone.
-    if (run_.table.dimension() <= small_dimension || layout.power_law) {
-      use(FeatureSet::bounded_linear, joined(firsts, layout.bounded), true);
-    }
-    const Columns all = joined(firsts, layout.growing);
-    use(FeatureSet::linear, all, true);
-    keep(plans, f, regression, layout);
-    if (largest(all) + shared.size() > room) continue;
-    if (!states.empty() && run_.table.dimension() <= row_dimension) {
-      fit_more(FeatureSet::row, f, rows_of(f, states[f], regression, all), columns, all, layout);
-    }
-    if (!run_.quadratic.empty() && largest(all) + run_.quadratic[f].size() <= room) {
-      const CrossFit quadratic(columns, targets_.cols(), fold, run_.quadratic[f], true);
-      keep({{FeatureSet::quadratic, all, true}}, f, quadratic, layout);
-      if (layout.power_law) {
-        left_[index(FeatureSet::quadratic)]
-            .rightCols(to_index(thresholds_.size()))
-            .setConstant(nan_value);
-      }
-    }
-  }
+  return columns;
 }
 
-Eigen::MatrixXd ScalarFit::fold_targets(std::size_t f) const {
-  Eigen::MatrixXd targets = targets_;
-  if (!coordinate_) return targets;
-  for (std::size_t t = 0; t < thresholds_.size(); ++t) {
-    targets.col(moment_targets + to_index(t)) = below(fold_thresholds_[f][t]);
+void ScalarFit::fit(std::size_t f, const OwnFeatures& own, Eigen::MatrixXd columns,
+                    Eigen::MatrixXd remainders, const CoordinateStates* states) {
+  const Layout layout = lay_out(own, f);
+  move_thresholds(f, columns, states);
+  const CrossFit alone(std::move(columns), targets_.cols(), run_.folds[f]);
+  fit_by(FeatureSet::bounded, joined(layout.constant, layout.bounded), f, alone, 0, layout);
+  fit_by(FeatureSet::own, joined(layout.constant, layout.growing), f, alone, 0, layout);
+  const SharedColumns& shared = run_.shared[f];
+  if (shared.size() == 0) return;
+
+  // The gradients themselves are shared already.
+  const Columns firsts = run_.linear[f].empty() ? layout.constant : Columns();
+  const CrossFit together(alone, std::move(remainders), shared);
+  // Of use for heavy tails alone, and not quite free.
+  if (run_.table.dimension() <= small_dimension || layout.power_law) {
+    fit_by(FeatureSet::bounded_linear, joined(firsts, layout.bounded), f, together, shared.size(),
+           layout);
   }
-  return targets;
+  const Columns all = joined(firsts, layout.growing);
+  fit_by(FeatureSet::linear, all, f, together, shared.size(), layout);
+  if (states && run_.table.dimension() <= row_dimension) {
+    fit_rows(f, *states, alone, together, all, layout);
+  }
+  if (!run_.quadratic.empty()) {
+    const SharedColumns& quadratic = run_.quadratic[f];
+    const CrossFit with_all(alone, quadratic.remainders(alone.columns()), quadratic);
+    fit_by(FeatureSet::quadratic, all, f, with_all, quadratic.size(), layout);
+    if (layout.power_law) {
+      left_[index(FeatureSet::quadratic)]
+          .rightCols(to_index(thresholds_.size()))
+          .setConstant(nan_value);
+    }
+  }
 }
 
 void ScalarFit::move_thresholds(std::size_t f, const Eigen::MatrixXd& columns,
-                                const std::vector<CoordinateStates>& states) {
+                                const CoordinateStates* states) {
   indicator_moves_.setZero(targets_.rows(), to_index(thresholds_.size()));
   feature_moves_ = indicator_moves_;
-  if (states.empty()) return;
+  if (!states) return;
   const Fold& fold = run_.folds[f];
   const Index count = fold.end - fold.begin;
   for (std::size_t t = 0; t < thresholds_.size(); ++t) {
     const Index column = to_index(t);
-    const ThresholdSeries at(run_.table, run_.frames[f], *coordinate_, states[f], thresholds_[t],
-                             fold.begin, fold.end);
+    auto features = threshold_features_.col(column).segment(fold.begin, count);
+    features = ThresholdSeries(run_.table, run_.frames[f], *coordinate_, *states, thresholds_[t],
+                               fold.begin, fold.end)
+                   .feature;
     const Index target = columns.cols() - targets_.cols() + moment_targets + column;
     indicator_moves_.col(column).segment(fold.begin, count) =
-        at.indicator - columns.col(target).segment(fold.begin, count);
+        targets_.col(moment_targets + column).segment(fold.begin, count) -
+        columns.col(target).segment(fold.begin, count);
     feature_moves_.col(column).segment(fold.begin, count) =
-        at.feature - columns.col(power_fields + column).segment(fold.begin, count);
+        features - columns.col(power_fields + column).segment(fold.begin, count);
   }
 }
 
-void ScalarFit::fit_more(FeatureSet set, std::size_t f, const Eigen::MatrixXd& more,
-                         const Eigen::MatrixXd& columns, const Columns& others,
-                         const Layout& layout) {
-  const Index room = run_.training_draws() / draws_per_feature;
-  if (largest(others) + run_.shared[f].size() + more.cols() > room) return;
-  Eigen::MatrixXd wider(columns.rows(), columns.cols() + more.cols());
-  const Index before = columns.cols() - targets_.cols();
-  wider << columns.leftCols(before), more, columns.rightCols(targets_.cols());
-  std::vector<Index> added(static_cast<std::size_t>(more.cols()));
+void ScalarFit::fit_rows(std::size_t f, const CoordinateStates& states, const CrossFit& alone,
+                         const CrossFit& together, const Columns& others, const Layout& layout) {
+  if (largest(others) == 0) return;
+  const Eigen::MatrixXd rows = rows_of(f, states, together, others);
+  const Index before = alone.columns().cols() - targets_.cols();
+  const auto widened = [&](const Eigen::MatrixXd& columns, const Eigen::MatrixXd& more) {
+    Eigen::MatrixXd wider(columns.rows(), columns.cols() + more.cols());
+    wider << columns.leftCols(before), more, columns.rightCols(targets_.cols());
+    return wider;
+  };
+  const SharedColumns& shared = run_.shared[f];
+  const CrossFit wider_alone(widened(alone.columns(), rows), targets_.cols(), run_.folds[f]);
+  const CrossFit wider(wider_alone, widened(together.columns(), shared.remainders(rows)), shared);
+  std::vector<Index> added(static_cast<std::size_t>(rows.cols()));
   std::iota(added.begin(), added.end(), before);
-  const CrossFit regression(std::move(wider), targets_.cols(), run_.folds[f], run_.shared[f], true);
   const Columns wanted{added, added, layout.power_law ? std::vector<Index>() : added};
-  keep({{set, joined(others, wanted), true}}, f, regression, layout);
+  fit_by(FeatureSet::row, joined(others, wanted), f, wider, shared.size(), layout);
 }
 
 Eigen::MatrixXd ScalarFit::rows_of(std::size_t f, const CoordinateStates& states,
@@ -313,8 +302,8 @@ Eigen::MatrixXd ScalarFit::rows_of(std::size_t f, const CoordinateStates& states
       run_.row_features(f, *coordinate_, states)(Eigen::all, run_.light_rows(f, *coordinate_));
   if (static_cast<std::size_t>(rows.cols()) <= most_rows) return rows;
   const Fold& fold = run_.folds[f];
-  std::vector<CrossFit::Fit> fits{regression.fit(features[of_sd], true, {0, targets_.cols()})};
-  Eigen::MatrixXd left = std::move(regression.residuals(fits).front());
+  Eigen::MatrixXd left =
+      regression.residuals(regression.fit(features[of_sd], {0, targets_.cols()}));
   left.middleRows(fold.begin, fold.end - fold.begin).setZero();
   Eigen::VectorXd relevance = Eigen::VectorXd::Zero(rows.cols());
   for (Index t = 0; t < left.cols(); ++t) {
@@ -332,36 +321,32 @@ Eigen::MatrixXd ScalarFit::rows_of(std::size_t f, const CoordinateStates& states
   return rows(Eigen::all, best);
 }
 
-void ScalarFit::keep(const std::vector<Planned>& plans, std::size_t f, const CrossFit& regression,
-                     const Layout& layout) {
-  const Index quantiles = to_index(thresholds_.size());
-  std::vector<CrossFit::Fit> fits;
-  std::vector<FeatureSet> sets;
-  for (const Planned& plan : plans) {
-    const auto fit = [&](const std::vector<Index>& columns, const CrossFit::Targets& targets) {
-      fits.push_back(regression.fit(columns, plan.with_shared, targets));
-      sets.push_back(plan.set);
-    };
-    if (plan.features[of_mean] == plan.features[of_sd]) {
-      fit(plan.features[of_mean], {0, moment_targets});
-    } else {
-      fit(plan.features[of_mean], {0, 1});
-      fit(plan.features[of_sd], {1, 1});
-    }
-    fit(plan.features[of_quantiles], {moment_targets, quantiles});
+void ScalarFit::fit_by(FeatureSet set, const Columns& features, std::size_t f,
+                       const CrossFit& regression, Index shared, const Layout& layout) {
+  const Index count = largest(features) + shared;
+  if (count == 0 || count > run_.training_draws() / draws_per_feature) return;
+  if (features[of_mean] == features[of_sd]) {
+    keep(set, f, regression, regression.fit(features[of_mean], {0, moment_targets}));
+  } else {
+    keep(set, f, regression, regression.fit(features[of_mean], {0, 1}));
+    keep(set, f, regression, regression.fit(features[of_sd], {1, 1}));
   }
-  const std::vector<Eigen::MatrixXd> residuals = regression.residuals(fits);
+  const CrossFit::Fit of_indicators =
+      regression.fit(features[of_quantiles], {moment_targets, to_index(thresholds_.size())});
+  keep(set, f, regression, of_indicators);
+  keep_slopes(set, f, of_indicators, layout);
+}
+
+void ScalarFit::keep(FeatureSet set, std::size_t f, const CrossFit& regression,
+                     const CrossFit::Fit& fit) {
   const Fold& fold = run_.folds[f];
   const Index count = fold.end - fold.begin;
-  for (std::size_t k = 0; k < fits.size(); ++k) {
-    const CrossFit::Targets& targets = fits[k].targets;
-    Eigen::MatrixXd& left = left_[index(sets[k])];
-    if (left.size() == 0) left.setConstant(targets_.rows(), targets_.cols(), nan_value);
-    left.block(fold.begin, targets.first, count, targets.count) =
-        residuals[k].middleRows(fold.begin, count);
-    count_dependence(sets[k], fold, fits[k], residuals[k]);
-    if (targets.first == moment_targets) keep_slopes(sets[k], f, fits[k], layout);
-  }
+  const Eigen::MatrixXd residuals = regression.residuals(fit);
+  Eigen::MatrixXd& left = left_[index(set)];
+  if (left.size() == 0) left.setConstant(targets_.rows(), targets_.cols(), nan_value);
+  left.block(fold.begin, fit.targets.first, count, fit.targets.count) =
+      residuals.middleRows(fold.begin, count);
+  count_dependence(set, fold, fit, residuals);
 }
 
 void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& fit,
@@ -370,7 +355,7 @@ void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& 
   if (coordinate_) {
     for (std::size_t a = 0; a < fit.features.size(); ++a) {
       const Index t = fit.features[a] - power_fields;
-      if (fit.features[a] < layout.own && t >= 0) slopes[t] = fit.own(to_index(a), t);
+      if (fit.features[a] < layout.own && t >= 0) slopes[t] = fit.coefficients(to_index(a), t);
     }
   }
   slopes_[f][index(set)] = slopes;

@@ -27,9 +27,15 @@ class ScalarFit {
   /// Where the fields of every fold's thresholds lie.
   const std::vector<std::vector<double>>& thresholds() const { return fold_thresholds_; }
 
-  /// By features and the own coordinate in every fold; no `states` for a function of many.
-  SharpenedEstimate estimate(const std::vector<OwnFeatures>& own,
-                             const std::vector<CoordinateStates>& states);
+  /// What a fold's regressions are made of, for all draws: the own features, what the states that
+  /// were not kept add, and the targets.
+  Eigen::MatrixXd columns(std::size_t fold, const OwnFeatures& own) const;
+  /// Fits one fold by all sets of features, given those columns, what the fold's shared columns
+  /// leave of them, and the own coordinate; null for a function of many.
+  void fit(std::size_t fold, const OwnFeatures& own, Eigen::MatrixXd columns,
+           Eigen::MatrixXd remainders, const CoordinateStates* states);
+  /// Once all folds are fitted: by the best set for every summary.
+  SharpenedEstimate choose(const std::vector<CoordinateStates>& states);
 
   const Eigen::VectorXd& values() const { return values_; }
 
@@ -74,34 +80,26 @@ class ScalarFit {
 
   Layout lay_out(const OwnFeatures& own, std::size_t fold) const;
 
-  void fit_all(const std::vector<OwnFeatures>& own, const std::vector<CoordinateStates>& states);
-
-  Eigen::MatrixXd fold_targets(std::size_t f) const;
-
   /// What the indicator and the own feature of every threshold change by, in the draws of a fold,
   /// if the threshold moves from where the fold has it to where all have it.
   void move_thresholds(std::size_t f, const Eigen::MatrixXd& columns,
-                       const std::vector<CoordinateStates>& states);
+                       const CoordinateStates* states);
 
-  /// Further columns beside all others.
-  void fit_more(FeatureSet set, std::size_t f, const Eigen::MatrixXd& more,
-                const Eigen::MatrixXd& columns, const Columns& others, const Layout& layout);
+  /// Fits by rows beside all others.
+  void fit_rows(std::size_t f, const CoordinateStates& states, const CrossFit& alone,
+                const CrossFit& together, const Columns& others, const Layout& layout);
 
   /// The features of fields that grow with other coordinates: those that go best with what is left
   /// in the draws that fits are made on.
   Eigen::MatrixXd rows_of(std::size_t f, const CoordinateStates& states, const CrossFit& regression,
                           const Columns& features) const;
 
-  /// A set of features to fit by.
-  struct Planned {
-    FeatureSet set;
-    Columns features;
-    bool with_shared;
-  };
-
-  /// Fits a fold by several sets and keeps what is left of its draws.
-  void keep(const std::vector<Planned>& plans, std::size_t f, const CrossFit& regression,
-            const Layout& layout);
+  /// Fits a fold by a set of features, unless they are too many for the draws; `shared` of them
+  /// are in the regression already.
+  void fit_by(FeatureSet set, const Columns& features, std::size_t f, const CrossFit& regression,
+              Index shared, const Layout& layout);
+  /// Keeps what a fit leaves of the draws of its fold.
+  void keep(FeatureSet set, std::size_t f, const CrossFit& regression, const CrossFit::Fit& fit);
 
   /// The coefficient of each quantile's own threshold, which is then moved to where all have it.
   void keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& fit, const Layout& layout);
@@ -119,8 +117,6 @@ class ScalarFit {
   /// The set that leaves the least long-run variance of a target.
   FeatureSet best_set(Index target, double& squared_error);
 
-  void choose(const std::vector<CoordinateStates>& states);
-
   Eigen::VectorXd effect_of(FeatureSet set, Index target) const;
 
   /// No error is smaller than what rounding makes of it.
@@ -131,8 +127,13 @@ class ScalarFit {
   class Distribution;
   void sharpen_quantile(std::size_t t, const std::vector<CoordinateStates>& states);
 
-  /// The value of a monotone function at x, between those of its neighbours; and its slope there.
-  double carried_over(double x, double& slope) const;
+  /// The value of a monotone function of the coordinate at x.
+  struct CarriedOver {
+    double value;
+    double slope;       ///< there, without its sign
+    double correction;  ///< for the function's bend between two states; no error is smaller
+  };
+  CarriedOver carried_over(double x) const;
 
   Run& run_;
   const ScalarStates& scalar_;
@@ -148,6 +149,7 @@ class ScalarFit {
   std::vector<std::vector<double>> fold_thresholds_;  ///< where a fold's fields have theirs
   Eigen::MatrixXd indicator_moves_;                   ///< from those to these, in one fold
   Eigen::MatrixXd feature_moves_;
+  Eigen::MatrixXd threshold_features_;  ///< of the thresholds where quantiles are looked for
   double centre_ = 0;
   double scale_ = 1;
   double shape_ = 0;             ///< of the tails

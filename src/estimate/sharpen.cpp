@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "rehmc/core/numerics.hpp"
 #include "scalar_fit.hpp"
@@ -112,14 +114,73 @@ OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& co
   return all;
 }
 
-SharpenedEstimate sharpen_function(Run& run, const ScalarStates& scalar) {
-  ScalarFit fit(run, scalar);
-  const Eigen::VectorXd series = run.table.draw_means([&](Index s) { return fit.values()[s]; });
-  std::vector<OwnFeatures> own;
-  for (std::size_t f = 0; f < run.folds.size(); ++f) {
-    own.push_back(features_of(run, f, best_coordinates(run, f, series), scalar.known));
+/// A scalar to be fitted, with all that it takes.
+struct Task {
+  std::size_t scalar;
+  ScalarFit fit;
+  std::vector<OwnFeatures> own;  ///< by fold
+  /// The own coordinate by fold, maybe of several scalars; empty for a function of many.
+  std::shared_ptr<const std::vector<CoordinateStates>> states;
+};
+
+/// Fits several scalars together: what the shared columns leave of many columns is found faster
+/// than of few.
+class Group {
+ public:
+  Group(Run& run, SharpenResult& result)
+      : run_(run), result_(result), most_(to_index(most_states) / run.table.states()) {}
+
+  void add(Task task) {
+    tasks_.push_back(std::move(task));
+    if (to_index(tasks_.size()) >= std::clamp(most_, Index{1}, Index{8})) flush();
   }
-  return fit.estimate(own, {});
+  void flush() {
+    for (std::size_t f = 0; f < run_.folds.size(); ++f) fit_fold(f);
+    for (Task& task : tasks_) result_.scalars[task.scalar] = task.fit.choose(*task.states);
+    tasks_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most_states = 400'000;  ///< lest groups take too much memory
+
+  void fit_fold(std::size_t f) {
+    std::vector<Eigen::MatrixXd> columns;
+    Index width = 0;
+    for (const Task& task : tasks_) {
+      columns.push_back(task.fit.columns(f, task.own[f]));
+      width += columns.back().cols();
+    }
+    Eigen::MatrixXd all(to_index(run_.table.draws()), width);
+    Index first = 0;
+    for (const Eigen::MatrixXd& part : columns) {
+      all.middleCols(first, part.cols()) = part;
+      first += part.cols();
+    }
+    const Eigen::MatrixXd remainders = run_.shared[f].remainders(all);
+    first = 0;
+    for (std::size_t t = 0; t < tasks_.size(); ++t) {
+      const Index count = columns[t].cols();
+      const auto& states = *tasks_[t].states;
+      tasks_[t].fit.fit(f, tasks_[t].own[f], std::move(columns[t]),
+                        remainders.middleCols(first, count), states.empty() ? nullptr : &states[f]);
+      first += count;
+    }
+  }
+
+  Run& run_;
+  SharpenResult& result_;
+  Index most_;
+  std::vector<Task> tasks_;
+};
+
+Task task_of_function(Run& run, std::size_t k, const ScalarStates& scalar) {
+  Task task{k, ScalarFit(run, scalar), {}, std::make_shared<std::vector<CoordinateStates>>()};
+  const Eigen::VectorXd series =
+      run.table.draw_means([&](Index s) { return task.fit.values()[s]; });
+  for (std::size_t f = 0; f < run.folds.size(); ++f) {
+    task.own.push_back(features_of(run, f, best_coordinates(run, f, series), scalar.known));
+  }
+  return task;
 }
 
 bool ordinary(const ScalarStates& scalar) {
@@ -166,25 +227,26 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
   }
 
   Check check(run);
+  Group group(run, result);
   for (Index i = 0; i < run.table.dimension(); ++i) {
-    std::vector<CoordinateStates> states;
+    const auto states = std::make_shared<std::vector<CoordinateStates>>();
     std::vector<OwnFeatures> powers;
     for (std::size_t f = 0; f < run.folds.size(); ++f) {
-      states.push_back(run.coordinate(f, i));
-      powers.push_back(powers_of(run, f, i, states[f]));
+      states->push_back(run.coordinate(f, i));
+      powers.push_back(powers_of(run, f, i, states->back()));
     }
-    check_coordinate(run, i, states, powers, check);
+    check_coordinate(run, i, *states, powers, check);
     for (const std::size_t k : of_coordinate[static_cast<std::size_t>(i)]) {
-      ScalarFit fit(run, scalars[k]);
-      if (!fit.follows_coordinate()) {
+      Task task{k, ScalarFit(run, scalars[k]), {}, states};
+      if (!task.fit.follows_coordinate()) {
         functions.push_back(k);
         continue;
       }
-      std::vector<OwnFeatures> own;
       for (std::size_t f = 0; f < run.folds.size(); ++f) {
-        own.push_back(with_thresholds(run, f, i, states[f], powers[f], fit.thresholds()[f]));
+        task.own.push_back(
+            with_thresholds(run, f, i, (*states)[f], powers[f], task.fit.thresholds()[f]));
       }
-      result.scalars[k] = fit.estimate(own, states);
+      group.add(std::move(task));
     }
   }
   for (Index b = 0; b < to_index(run.block_first.size()); ++b) {
@@ -192,7 +254,8 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
         run.across_folds([&](std::size_t f) { return run.blocks[f].col(b); });
     if (!too_heavy(series)) check.add(series, run.block_first[static_cast<std::size_t>(b)]);
   }
-  for (const std::size_t k : functions) result.scalars[k] = sharpen_function(run, scalars[k]);
+  for (const std::size_t k : functions) group.add(task_of_function(run, k, scalars[k]));
+  group.flush();
   result.check = check.finish();
   return result;
 }

@@ -16,6 +16,19 @@ namespace {
 
 const double root_two_pi = std::sqrt(2 * std::numbers::pi);
 
+/// Beyond this, the ratios of a threshold leave the range of numbers.
+constexpr double farthest_threshold = 30;
+
+/// Mills' ratio (1 - Phi(t)) / phi(t) for t >= 0, given 1 / phi(t).
+double mills_ratio(double t, double inverse_density) noexcept {
+  constexpr double far = 5;
+  if (t < far) return 0.5 * std::erfc(t / std::numbers::sqrt2) * inverse_density;
+  // Laplace's continued fraction 1/(t + 1/(t + 2/(t + 3/(t + ...)))), which converges fast here.
+  double tail = t;
+  for (int k = 40; k >= 1; --k) tail = t + k / tail;
+  return 1 / tail;
+}
+
 void check_chain(const GradientStates& chain, std::size_t c, std::size_t dimension,
                  std::size_t draws) {
   const std::size_t states = chain.weights.size();
@@ -77,20 +90,6 @@ Eigen::MatrixXd StateTable::draw_means_of(const Eigen::Ref<const Eigen::MatrixXd
   return means;
 }
 
-double mills_ratio(double t) noexcept {
-  constexpr double far = 5;
-  if (t < far) {
-    return 0.5 * std::erfc(t / std::numbers::sqrt2) * root_two_pi * std::exp(t * t / 2);
-  }
-  // Laplace's continued fraction 1/(t + 1/(t + 2/(t + 3/(t + ...)))), which converges fast here.
-  double tail = t;
-  for (int k = 40; k >= 1; --k) tail = t + k / tail;
-  return 1 / tail;
-}
-
-ThresholdField::ThresholdField(double threshold)
-    : lower_(normal_cdf(threshold)), upper_(normal_cdf(-threshold)) {}
-
 CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& frame,
                                    Eigen::Index coordinate,
                                    const Eigen::Ref<const Eigen::VectorXd>& u_of_states)
@@ -98,15 +97,16 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
         frame.scale[coordinate]),
       u(u_of_states),
       g(table.gradients.col(coordinate) * frame.scale[coordinate]),
-      mills_below(z.size()),
-      mills_above(z.size()) {
+      below(z.size()),
+      above(z.size()) {
   for (Eigen::Index s = 0; s < z.size(); ++s) {
     const double t = std::abs(z[s]);
-    const double outer = mills_ratio(t);
     // The two ratios add up to 1 / phi. Infinite beyond all thresholds, where nobody asks for it.
-    const double inner = root_two_pi * std::exp(t * t / 2) - outer;
-    mills_below[s] = z[s] < 0 ? outer : inner;
-    mills_above[s] = z[s] < 0 ? inner : outer;
+    const double inverse_density = root_two_pi * std::exp(t * t / 2);
+    const double outer = mills_ratio(t, inverse_density) * (u[s] + z[s]);
+    const double inner = inverse_density * (u[s] + z[s]) - outer;
+    below[s] = z[s] < 0 ? outer : inner;
+    above[s] = z[s] < 0 ? inner : outer;
   }
 }
 
@@ -142,24 +142,31 @@ ThresholdSeries::ThresholdSeries(const StateTable& table, const SteinFrame& fram
                                  Eigen::Index coordinate, const CoordinateStates& states,
                                  double threshold, Eigen::Index begin, Eigen::Index end)
     : indicator(end - begin), feature(end - begin) {
-  const double* x = table.positions.col(coordinate).data();
-  const double z = (threshold - frame.centre[coordinate]) / frame.scale[coordinate];
-  const bool usable = std::abs(z) < ThresholdField::largest;
-  const ThresholdField field(z);
+  const double q = (threshold - frame.centre[coordinate]) / frame.scale[coordinate];
+  const bool usable = std::abs(q) < farthest_threshold;
+  const double lower = normal_cdf(q);
+  const double upper = normal_cdf(-q);
+  const auto first = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(begin)]);
+  const auto last = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(end)]);
+  const auto x = table.positions.col(coordinate).segment(first, last - first).array();
+  const auto is_below = x <= threshold;
+  const auto weight = table.weights.segment(first, last - first).array();
+  // For all states first, so that the machine can take several at once.
+  const Eigen::ArrayXd below = is_below.select(weight, 0.0);
+  const Eigen::ArrayXd field =
+      weight * is_below.select(upper * states.below.segment(first, last - first).array(),
+                               lower * states.above.segment(first, last - first).array());
   for (Eigen::Index n = begin; n < end; ++n) {
+    const auto at = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(n)]);
+    const auto next = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(n) + 1]);
     double below_sum = 0;
-    double feature_sum = 0;
-    for (std::size_t k = table.begins[static_cast<std::size_t>(n)];
-         k < table.begins[static_cast<std::size_t>(n) + 1]; ++k) {
-      const auto s = static_cast<Eigen::Index>(k);
-      const bool below = x[s] <= threshold;
-      const double weight = table.weights[s];
-      below_sum += below ? weight : 0.0;
-      feature_sum += weight * field.feature(below, states.z[s], states.u[s], states.mills_below[s],
-                                            states.mills_above[s]);
+    double field_sum = 0;
+    for (Eigen::Index s = at; s < next; ++s) {
+      below_sum += below[s - first];
+      field_sum += field[s - first];
     }
     indicator[n - begin] = below_sum;
-    feature[n - begin] = usable ? feature_sum : 0.0;
+    feature[n - begin] = usable ? field_sum + below_sum - lower : 0.0;
   }
 }
 

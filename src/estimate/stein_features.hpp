@@ -44,39 +44,18 @@ struct StateTable {
   Eigen::MatrixXd draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const;
 };
 
-/// phi(z) / (1 - Phi(z)) inverted: Mills' ratio (1 - Phi(t)) / phi(t) for t >= 0.
-double mills_ratio(double t) noexcept;
-
-/// The field h_q that cancels the indicator of {z <= q} in a standard normal: the solution of
-/// h' - z h = 1{z <= q} - Phi(q) that is bounded,
-///   h_q(z) = Phi(min(z, q)) (1 - Phi(max(z, q))) / phi(z).
-/// With Mills' ratios of z at hand every threshold costs one product.
-class ThresholdField {
- public:
-  explicit ThresholdField(double threshold);
-  /// Beyond this, ratios leave the range of numbers.
-  static constexpr double largest = 30;
-
-  double field(bool below, double mills_below, double mills_above) const {
-    return below ? mills_below * upper_ : mills_above * lower_;
-  }
-  /// h u + h', the feature of the field, for u = (C g).
-  double feature(bool below, double z, double u, double mills_below, double mills_above) const {
-    return field(below, mills_below, mills_above) * (u + z) + (below ? 1.0 : 0.0) - lower_;
-  }
-
- private:
-  double lower_;  ///< Phi(q)
-  double upper_;  ///< 1 - Phi(q)
-};
-
-/// One coordinate in a frame: z, u = (C g) and Mills' ratios, for all states.
+/// One coordinate in a frame, for all states: z, u = (C g), and what the features of thresholds q
+/// are made of. The field of a threshold cancels the indicator of {z <= q} in a standard normal: it
+/// is the solution of h' - z h = 1{z <= q} - Phi(q) that is bounded,
+///   h_q(z) = Phi(min(z, q)) (1 - Phi(max(z, q))) / phi(z),
+/// and its feature is h_q (u + z) + 1{z <= q} - Phi(q). With Mills' ratios of z at hand, every
+/// threshold costs one product.
 struct CoordinateStates {
   Eigen::VectorXd z;
   Eigen::VectorXd u;
-  Eigen::VectorXd g;            ///< the gradient of this coordinate alone, in the same units
-  Eigen::VectorXd mills_below;  ///< Phi(z) / phi(z)
-  Eigen::VectorXd mills_above;  ///< (1 - Phi(z)) / phi(z)
+  Eigen::VectorXd g;      ///< the gradient of this coordinate alone, in the same units
+  Eigen::VectorXd below;  ///< Phi(z) / phi(z) (u + z)
+  Eigen::VectorXd above;  ///< (1 - Phi(z)) / phi(z) (u + z)
 
   CoordinateStates(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
                    const Eigen::Ref<const Eigen::VectorXd>& u_of_states);

@@ -66,6 +66,9 @@ void Job::run(const std::atomic<int>& interrupts) {
   if (manifest_.settings.until.empty()) return run_chains_to(most, interrupts);
 
   const std::vector<Condition> conditions = parse_until(manifest_.settings.until);
+  const bool sharpens = manifest_.settings.sample.sharpen &&
+                        std::any_of(conditions.begin(), conditions.end(),
+                                    [](const Condition& c) { return c.about_error(); });
   std::uint64_t done = 0;
   for (auto& chain : chains_) {
     chain->open();
@@ -76,7 +79,7 @@ void Job::run(const std::atomic<int>& interrupts) {
     if (interrupts != 0) return;
     const SampleResult so_far = result();
     auto summary = summarise(so_far);
-    if (manifest_.settings.sample.sharpen) sharpen_run(so_far, summary);
+    if (sharpens) sharpen_run(so_far, summary);
     bool all_met = true;
     until_verdict_.clear();
     for (const Condition& condition : conditions) {

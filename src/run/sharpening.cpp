@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
+
+#include "record_series.hpp"
 
 namespace rehmc {
 
@@ -19,62 +22,52 @@ bool has_gradients(const SampleResult& result) {
          });
 }
 
-/// Per-draw moments about one centre for all chains, and views of everything.
+/// Views of the records for the sharpener, and what they need beside the records.
 class Views {
  public:
   explicit Views(const SampleResult& result) : result_(result) {
-    for (const ChainResult& chain : result.chains) {
-      const ChainRecord& record = chain.record;
-      auto& begins = begins_.emplace_back(1, 0);
-      begins.insert(begins.end(), record.kept_end.begin(), record.kept_end.end());
+    for (const ChainResult& chain : result.chains) begins_.push_back(kept_begins(chain.record));
+    for (std::size_t c = 0; c < result.chains.size(); ++c) {
+      const ChainRecord& record = result.chains[c].record;
       states_.push_back(
-          {record.kept_positions(), record.kept_gradient, record.kept_weight, begins});
+          {record.kept_positions(), record.kept_gradient, record.kept_weight, begins_[c]});
     }
-    const std::size_t parameters = result.names.size();
-    moments_.resize(2 * parameters);
-    series_.resize(3 * parameters);
-    for (std::size_t p = 0; p < parameters; ++p) view(p);
   }
 
   std::span<const GradientStates> states() const { return states_; }
 
-  ScalarStates scalar(std::size_t p, const ParameterSummary& row) const {
-    ScalarStates scalar;
-    if (p < result_.quantities.size()) scalar.coordinate = result_.quantities[p].coordinate;
-    scalar.values = series_[3 * p];
-    scalar.centre = result_.chains.front().record.centre[p];
-    scalar.first = series_[3 * p + 1];
-    scalar.second = series_[3 * p + 2];
+  void add(std::size_t parameter, const ParameterSummary& row) {
+    auto viewed = std::make_unique<Viewed>();
+    viewed->values = kept_series(result_, parameter);
+    viewed->moments = centred_moments(result_, parameter);
+    viewed->first = series_of(viewed->moments.first);
+    viewed->second = series_of(viewed->moments.second);
+    ScalarStates& scalar = scalars_.emplace_back();
+    if (parameter < result_.quantities.size()) {
+      scalar.coordinate = result_.quantities[parameter].coordinate;
+    }
+    scalar.values = viewed->values;
+    scalar.centre = viewed->moments.centre;
+    scalar.first = viewed->first;
+    scalar.second = viewed->second;
     scalar.known = row.recycled ? *row.recycled : row.plain;
-    return scalar;
+    viewed_.push_back(std::move(viewed));
   }
+  std::span<const ScalarStates> scalars() const { return scalars_; }
 
  private:
-  void view(std::size_t p) {
-    const double centre = result_.chains.front().record.centre[p];
-    for (const ChainResult& chain : result_.chains) {
-      const ChainRecord& record = chain.record;
-      const std::size_t d = record.dimension();
-      const double shift = record.centre[p] - centre;
-      auto& first = moments_[2 * p].emplace_back(record.size());
-      auto& second = moments_[2 * p + 1].emplace_back(record.size());
-      for (std::size_t i = 0; i < record.size(); ++i) {
-        const double offset = record.mean_offset[i * d + p];
-        first[i] = offset + shift;
-        second[i] = record.mean_square[i * d + p] + shift * (2 * offset + shift);
-      }
-      series_[3 * p].push_back(
-          {record.kept.data() + p, record.kept_weight.size(), static_cast<std::ptrdiff_t>(d)});
-      series_[3 * p + 1].push_back({first.data(), first.size(), 1});
-      series_[3 * p + 2].push_back({second.data(), second.size(), 1});
-    }
-  }
+  struct Viewed {
+    std::vector<Series> values;
+    CentredMoments moments;
+    std::vector<Series> first;
+    std::vector<Series> second;
+  };
 
   const SampleResult& result_;
   std::vector<std::vector<std::size_t>> begins_;
   std::vector<GradientStates> states_;
-  std::vector<std::vector<std::vector<double>>> moments_;
-  std::vector<std::vector<Series>> series_;
+  std::vector<std::unique_ptr<Viewed>> viewed_;  ///< stay where they are
+  std::vector<ScalarStates> scalars_;
 };
 
 /// Why a parameter's chains are not fit to be sharpened; empty if they are.
@@ -120,11 +113,10 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     sharpening.refused = "the gradients of the kept states were not stored";
     return sharpening;
   }
-  const Views views(result);
+  Views views(result);
   SharpenSettings settings;
   settings.blocks = blocks_of(result.coordinates);
   settings.check_only = check_only;
-  std::vector<ScalarStates> scalars;
   std::vector<std::size_t> chosen;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     ParameterSummary& row = parameters[p];
@@ -132,17 +124,19 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     const bool generated = p < result.quantities.size() && result.quantities[p].generated;
     if (generated) row.not_sharpened = "it is drawn anew, not a function of the state";
     if (!row.not_sharpened.empty()) continue;
-    scalars.push_back(views.scalar(p, row));
+    views.add(p, row);
     chosen.push_back(p);
   }
-  SharpenResult sharpened = sharpen(views.states(), scalars, settings);
+  SharpenResult sharpened = sharpen(views.states(), views.scalars(), settings);
   sharpening.check = sharpened.check;
   sharpening.worst_name = result.coordinates.at(sharpened.check.coordinate);
   if (check_only) {
     sharpening.refused = "it was not asked for";
     return sharpening;
   }
-  if (!sharpening.spot_check.passed) {
+  if (sharpened.check.features == 0) {
+    sharpening.refused = "the kept states or their gradients have no spread in some coordinate";
+  } else if (!sharpening.spot_check.passed) {
     sharpening.refused = "the gradient is not that of the log density";
   } else if (!sharpened.check.passed()) {
     sharpening.refused = fmt::format(

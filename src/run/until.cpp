@@ -74,8 +74,7 @@ Condition parse_condition(std::string_view text) {
     fail(text, least ? "an ESS needs >=" : "R-hat and MCSE need <=");
   }
   std::string_view limit = text.substr(sign + 2);
-  const bool is_mcse = !least && condition.quantity != Quantity::rhat;
-  if (is_mcse && limit.ends_with("*sd")) {
+  if (condition.about_error() && limit.ends_with("*sd")) {
     condition.relative_to_sd = true;
     limit.remove_suffix(3);
   }

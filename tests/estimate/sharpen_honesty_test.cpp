@@ -109,10 +109,11 @@ Deviation estimate(const Draws& draws, const Features& features, Fitted coeffici
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<Index>(k);
     // A fold of no draws is trained on all of them.
     const Fold unseen = coefficients == Fitted::on_the_same_draws ? Fold{0, 0} : fold;
-    const CrossFit regression(table, 1, unseen, SharedColumns(), false);
-    std::vector<CrossFit::Fit> fits{regression.fit(all, false, {0, 1})};
+    const CrossFit regression(table, 1, unseen);
     left.segment(fold.begin, fold.end - fold.begin) =
-        regression.residuals(fits).front().col(0).segment(fold.begin, fold.end - fold.begin);
+        regression.residuals(regression.fit(all, {0, 1}))
+            .col(0)
+            .segment(fold.begin, fold.end - fold.begin);
   }
   const double variance =
       (left.array() - left.mean()).square().sum() / static_cast<double>(count - 1);

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +19,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
+#include "rehmc/estimate/recycled.hpp"
 #include "src/estimate/cross_fit.hpp"
 #include "src/estimate/pareto.hpp"
 #include "src/estimate/stein_features.hpp"
@@ -48,39 +53,42 @@ TEST(TailShape, SaysWhenThereIsNoTail) {
   EXPECT_EQ(tail_shape(std::vector<double>(1000, 1.0)), -std::numeric_limits<double>::infinity());
 }
 
-TEST(MillsRatio, IsRightNearAndFar) {
-  for (const double t : {0.0, 0.5, 2.0, 4.999, 5.0, 5.001, 12.0, 30.0}) {
-    // 1 - Phi(t) by the tail function, where it has not underflowed.
-    const double density = std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi);
-    EXPECT_NEAR(mills_ratio(t) * density / normal_cdf(-t), 1, 1e-12) << t;
-  }
-  EXPECT_NEAR(mills_ratio(1e6), 1e-6, 1e-17);
+/// The feature of a threshold q at one state z of a standard frame, for (C g) = u.
+double feature_at(double q, double z, double u) {
+  const std::vector<double> position{z};
+  const std::vector<float> gradient{0};
+  const std::vector<double> weight{1};
+  const std::vector<std::size_t> begins{0, 1};
+  const StateTable table(std::vector<GradientStates>{{position, gradient, weight, begins}});
+  SteinFrame frame;
+  frame.centre = VectorXd::Zero(1);
+  frame.scale = VectorXd::Ones(1);
+  frame.matrix = MatrixXd::Ones(1, 1);
+  const CoordinateStates states(table, frame, 0, VectorXd::Constant(1, u));
+  const ThresholdSeries at(table, frame, 0, states, q, 0, 1);
+  EXPECT_EQ(at.indicator[0], z <= q ? 1 : 0);
+  return at.feature[0];
 }
 
-/// h_q at z, by the ratios that the features use.
-double field_at(double q, double z) {
-  const double t = std::abs(z);
-  const double outer = mills_ratio(t);
-  const double inner = std::sqrt(2 * std::numbers::pi) * std::exp(t * t / 2) - outer;
-  return ThresholdField(q).field(z <= q, z < 0 ? outer : inner, z < 0 ? inner : outer);
-}
+/// Its field: the feature is h u + h'.
+double field_at(double q, double z) { return feature_at(q, z, 1) - feature_at(q, z, 0); }
 
-TEST(ThresholdField, SolvesSteinsEquationAndIsContinuous) {
+TEST(ThresholdSeries, FieldIsTheBoundedSolutionOfSteinsEquation) {
   for (const double q : {-2.0, -0.3, 0.0, 1.5}) {
     EXPECT_NEAR(field_at(q, q), field_at(q, q + 1e-12), 1e-11);
-    for (const double z : {-6.0, -2.5, -1.0, 0.4, 2.0, 6.0}) {
-      // The feature is h u + h'; at u = 0 it is the derivative.
-      const double t = std::abs(z);
-      const double outer = mills_ratio(t);
-      const double inner = std::sqrt(2 * std::numbers::pi) * std::exp(t * t / 2) - outer;
-      const double derivative =
-          ThresholdField(q).feature(z <= q, z, 0, z < 0 ? outer : inner, z < 0 ? inner : outer);
+    for (const double z : {-20.0, -6.0, -5.001, -4.999, -2.5, 0.4, 2.0, 4.999, 5.001, 20.0}) {
+      const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+      const double expected = normal_cdf(std::min(z, q)) * normal_cdf(-std::max(z, q)) / density;
+      EXPECT_NEAR(field_at(q, z) / expected, 1, 1e-9) << q << ' ' << z;
       const double step = 1e-5;
       const double difference = (field_at(q, z + step) - field_at(q, z - step)) / (2 * step);
-      EXPECT_NEAR(derivative, difference, 1e-7) << q << ' ' << z;
+      EXPECT_NEAR(feature_at(q, z, 0), difference, 1e-7) << q << ' ' << z;
+      EXPECT_NEAR(feature_at(q, z, -z), (z <= q ? 1 : 0) - normal_cdf(q), 1e-12) << q << ' ' << z;
     }
   }
 }
+
+TEST(ThresholdSeries, IsZeroWhereNumbersEnd) { EXPECT_EQ(feature_at(31, 0, 0.5), 0); }
 
 /// States of a run on a correlated normal: exact, independent draws, one state each.
 struct NormalRun {
@@ -170,20 +178,23 @@ struct Columns {
   }
 };
 
+/// Least squares with or without the shared columns.
+CrossFit regression_of(const Columns& columns, bool with_shared) {
+  CrossFit alone(columns.own, 2, columns.fold);
+  if (!with_shared) return alone;
+  const SharedColumns shared(columns.shared, columns.fold);
+  return {alone, shared.remainders(columns.own), shared};
+}
+
 TEST(CrossFit, IsLeastSquaresOfTheOtherDraws) {
   const Columns columns(2);
-  const SharedColumns shared(columns.shared, columns.fold);
-  const CrossFit regression(columns.own, 2, columns.fold, shared, true);
   const std::vector<Index> features{0, 2, 3};
   for (const bool with_shared : {false, true}) {
     const MatrixXd expected = columns.direct(features, with_shared);
-    std::vector<CrossFit::Fit> fits{regression.fit(features, with_shared, {0, 2})};
-    const CrossFit::Fit& fit = fits.front();
-    EXPECT_LT((fit.own - expected.topRows(3)).norm(), 1e-6);
-    if (with_shared) {
-      EXPECT_LT((fit.shared - expected.bottomRows(3)).norm(), 1e-6);
-    }
-    const MatrixXd left = regression.residuals(fits).front();
+    const CrossFit regression = regression_of(columns, with_shared);
+    const CrossFit::Fit fit = regression.fit(features, {0, 2});
+    EXPECT_LT((fit.coefficients - expected.topRows(3)).norm(), 1e-6);
+    const MatrixXd left = regression.residuals(fit);
     for (const Index n : {Index{0}, Index{70}, Index{199}}) {
       VectorXd by_hand = columns.own.row(n).tail(2).transpose();
       for (Index a = 0; a < 3; ++a) {
@@ -199,19 +210,14 @@ TEST(CrossFit, IsLeastSquaresOfTheOtherDraws) {
 
 TEST(CrossFit, DependenceIsTheDerivativeOfTheFoldsCorrection) {
   Columns columns(3);
-  const SharedColumns shared(columns.shared, columns.fold);
   const std::vector<Index> features{1, 3};
   const auto correction = [&] {
-    const CrossFit regression(columns.own, 2, columns.fold, shared, true);
-    std::vector<CrossFit::Fit> fits{regression.fit(features, true, {0, 1})};
-    const MatrixXd left = regression.residuals(fits).front();
+    const CrossFit regression = regression_of(columns, true);
+    const MatrixXd left = regression.residuals(regression.fit(features, {0, 1}));
     // What the features take off the mean of the fold's first target.
     return columns.own.col(4).segment(50, 50).mean() - left.col(0).segment(50, 50).mean();
   };
-  const CrossFit regression(columns.own, 2, columns.fold, shared, true);
-  std::vector<CrossFit::Fit> fits{regression.fit(features, true, {0, 1})};
-  regression.residuals(fits);
-  const VectorXd dependence = fits.front().dependence;
+  const VectorXd dependence = regression_of(columns, true).fit(features, {0, 1}).dependence;
   for (const Index n : {Index{3}, Index{49}, Index{100}, Index{180}}) {
     const double before = correction();
     const double step = 1e-3;
@@ -239,6 +245,81 @@ TEST(Sharpen, RefusesDataThatDoNotFit) {
   scalar.values = series;
   scalar.known.sd = 1;
   EXPECT_THROW(sharpen(run.states, std::vector<ScalarStates>{scalar}), DataError);
+}
+
+/// A function of the states of a run, with what is known of it without gradients.
+struct Function {
+  std::optional<std::size_t> coordinate;
+  std::function<double(const double*)> value;
+  double mean;
+  std::function<double(double)> quantile;  ///< by probability
+};
+
+/// Root mean squares of error / MCSE of the mean and of all quantiles, over many runs.
+struct Calibration {
+  double mean = 0;
+  double quantiles = 0;
+  double gain = 0;  ///< least ratio of the plain to the sharpened squared error bar of the mean
+};
+
+Calibration calibration(const Function& function, int runs) {
+  Calibration result;
+  result.gain = std::numeric_limits<double>::infinity();
+  double quantiles = 0;
+  for (int r = 0; r < runs; ++r) {
+    const NormalRun run(500, static_cast<std::uint64_t>(r));
+    std::vector<std::vector<double>> values;
+    std::vector<Series> series;
+    for (const auto& chain : run.positions) {
+      auto& of_chain = values.emplace_back();
+      for (std::size_t n = 0; n < run.draws; ++n) {
+        of_chain.push_back(function.value(chain.data() + 4 * n));
+      }
+    }
+    for (const auto& chain : values) series.push_back({chain.data(), chain.size(), 1});
+    ScalarStates scalar;
+    scalar.coordinate = function.coordinate;
+    scalar.values = series;
+    scalar.known = plain_estimate(series);
+    const SharpenResult sharpened = sharpen(run.states, std::vector<ScalarStates>{scalar});
+    const Estimate& estimate = sharpened.scalars.front().estimate;
+    const auto square = [](double x) { return x * x; };
+    result.mean += square((estimate.mean - function.mean) / estimate.mcse_mean);
+    result.gain = std::min(result.gain, square(scalar.known.mcse_mean / estimate.mcse_mean));
+    for (const QuantileEstimate& quantile : estimate.quantiles) {
+      result.quantiles +=
+          square((quantile.value - function.quantile(quantile.probability)) / quantile.mcse);
+      quantiles += 1;
+    }
+  }
+  result.mean = std::sqrt(result.mean / runs);
+  result.quantiles = std::sqrt(result.quantiles / quantiles);
+  return result;
+}
+
+TEST(Sharpen, FunctionsOfOneAndOfSeveralCoordinatesAreHonest) {
+  const CorrelatedNormal model = NormalRun(20).model;
+  const double sd = std::sqrt(model.variance(0));
+  const auto rising = [=](const double* x) { return std::exp(0.5 * x[0] / sd); };
+  const auto falling = [=](const double* x) { return std::exp(-0.5 * x[0] / sd); };
+  const auto square = [=](const double* x) { return x[0] * x[0] / (sd * sd); };
+  const auto lognormal = [](double p) { return std::exp(0.5 * normal_quantile(p)); };
+  const auto chi_squared = [](double p) { return std::pow(normal_quantile((1 + p) / 2), 2); };
+  constexpr int runs = 60;
+  // The variance of error / MCSE over 60 runs is below 1 + 6 sqrt(2 / 60) = 2.1 but for a chance of
+  // 1e-6, were it normal.
+  const double limit = std::sqrt(2.1);
+  for (const Function& function : {Function{0, rising, std::exp(0.125), lognormal},
+                                   Function{0, falling, std::exp(0.125), lognormal},
+                                   Function{std::nullopt, rising, std::exp(0.125), lognormal},
+                                   Function{std::nullopt, square, 1, chi_squared},
+                                   // What it claims to follow it does not: that is seen.
+                                   Function{0, square, 1, chi_squared}}) {
+    const Calibration seen = calibration(function, runs);
+    EXPECT_LT(seen.mean, limit);
+    EXPECT_LT(seen.quantiles, limit);
+    EXPECT_GT(seen.gain, 10);
+  }
 }
 
 TEST(Sharpen, BlocksAreNamesUpToTheFirstDotOrBracket) {

@@ -18,6 +18,12 @@ struct Condition {
   double limit = 0;        ///< least ESS, greatest R-hat or MCSE
   bool relative_to_sd = false;
   std::string text;  ///< as the user wrote it
+
+  /// Whether it is about an error bar, which sharpening makes smaller.
+  bool about_error() const {
+    return quantity == Quantity::mcse_mean || quantity == Quantity::mcse_sd ||
+           quantity == Quantity::mcse_quantile;
+  }
 };
 
 /// Conditions that must hold together, as in "ess>=400,rhat<=1.01" or "mcse(mean)<=0.01*sd":
