@@ -15,10 +15,14 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
   const CoordinateStates some = states.some(run.training_rows(fold));
   const double shape_g = std::max(0.0, shape_of(some.g));
   std::vector<Shape> shapes{{shape_u, shape_u}};
+  double of_product = 0;
   for (Index field = 1; field < power_fields; ++field) {
     const double along = field <= highest_power ? shape_u : shape_g;
-    shapes.push_back({shape_of(power_feature(some, field)),
-                      static_cast<double>(power_of(field)) * shape_z + along});
+    const auto power = static_cast<double>(power_of(field));
+    const double direct = shape_of(power_feature(some, field));
+    if (power_of(field) == 1) of_product = std::max(0.0, direct);
+    shapes.push_back(
+        {direct, std::min(power * shape_z + along, (power - 1) * shape_z + of_product)});
   }
   return shapes;
 }

@@ -13,7 +13,8 @@ namespace rehmc::stein {
 struct Shape {
   /// From the function itself. Powers of light tails look heavy.
   double direct = 0;
-  /// j k(z) + k(u) for z^j u, as if the tails of z and u went together.
+  /// j k(z) + k(u) for z^j u, as if the tails of z and u went together; or (j - 1) k(z) + k(z u),
+  /// where that is less: gradients that fall in the tails cancel growth.
   double bound = 0;
 
   double least() const { return std::min(direct, bound); }

@@ -10,6 +10,9 @@ namespace rehmc::stein {
 
 namespace {
 
+/// Moments whose tail is heavier than this get a warning. Shapes are underrated where chains take
+/// long to come from the tails, so it must be less than the 0.5 of theory.
+constexpr double surely_heavy = 0.4;
 /// A larger set must be better by this factor of the variance: the choice is noisy.
 constexpr double worthwhile = 0.9;
 /// What the precision of stored gradients may do to an estimate, in sds.
@@ -94,6 +97,7 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
     estimate.mean = centre_ + scale_ * mean;
     estimate.mcse_mean = floored(scale_ * std::sqrt(squared_error));
   }
+  result_.mean_has_error = has_error(result_.mean_set, 0, estimate.mcse_mean);
 
   result_.sd_set = best_set(1, squared_error);
   const Eigen::VectorXd second = left_[index(result_.sd_set)].col(1);
@@ -106,6 +110,7 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
     estimate.sd = scale_ * sd;
     estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.squared_error(influence)));
   }
+  result_.sd_has_error = has_error(result_.sd_set, 1, estimate.mcse_sd);
   count_effective_draws(estimate);
   for (std::size_t t = 0; t < thresholds_.size(); ++t) sharpen_quantile(t, states);
   return std::move(result_);
@@ -115,6 +120,13 @@ Eigen::VectorXd ScalarFit::effect_of(FeatureSet set, Index target) const {
   const Eigen::MatrixXd& effect = effects_[index(set)];
   if (effect.size() == 0) return Eigen::VectorXd::Zero(targets_.rows());
   return effect.col(target);
+}
+
+bool ScalarFit::has_error(FeatureSet set, Index target, double error) const {
+  if (set == FeatureSet::none) return !(static_cast<double>(target + 1) * shape_ > surely_heavy);
+  if (error <= floored(0)) return true;
+  const Eigen::VectorXd left = left_[index(set)].col(target) + effect_of(set, target);
+  return !(shape_of((left.array() - left.mean()).matrix()) > surely_heavy);
 }
 
 double ScalarFit::floored(double error) const {

@@ -25,9 +25,8 @@ constexpr double power_law_tail = 0.12;
 constexpr double typical_power_law = 0.07;
 /// A growing feature with a heavier tail has hardly a mean.
 constexpr double heaviest_growing = 1.0;
-/// Moments whose tail is heavier than this get a warning. Shapes are underrated where chains take
-/// long to come from the tails, so it must be less than the 0.5 of theory.
-constexpr double surely_heavy = 0.4;
+/// But one that is no heavier than its target, give or take this, may be just what cancels it.
+constexpr double as_heavy = 0.25;
 /// Up to this dimension rows are looked at; the best of them take part.
 constexpr Eigen::Index row_dimension = 100;
 constexpr std::size_t most_rows = 24;
@@ -45,7 +44,7 @@ ScalarFit::ScalarFit(Run& run, const ScalarStates& scalar) : run_(run), scalar_(
   result_ = unsharpened(scalar.known);
   gather_values();
   make_targets();
-  judge_tails();
+  shape_ = std::max(0.0, run_.shape((values_.array() - centre_).matrix()));
   left_[index(FeatureSet::none)] = targets_;
   if (differences_.cols() > 0) {
     left_[index(FeatureSet::none)].leftCols(moment_targets) += differences_;
@@ -158,12 +157,6 @@ Eigen::VectorXd ScalarFit::below(double threshold) const {
   return run_.table.draw_means([&](Index s) { return measured_[s] <= threshold ? 1.0 : 0.0; });
 }
 
-void ScalarFit::judge_tails() {
-  shape_ = std::max(0.0, run_.shape((values_.array() - centre_).matrix()));
-  result_.mean_has_error = !(shape_ > surely_heavy);
-  result_.sd_has_error = !(2 * shape_ > surely_heavy);
-}
-
 Index ScalarFit::largest(const Columns& columns) {
   std::size_t most = 0;
   for (const auto& of_group : columns) most = std::max(most, of_group.size());
@@ -186,7 +179,8 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
   // error that is left decides. Indicators are bounded.
   const auto may_grow = [&](std::size_t group, const Shape& tail) {
     if (group == of_quantiles) return !layout.power_law && tail.direct <= lightest_tail;
-    return tail.least() <= heaviest_growing;
+    const double of_target = (group == of_sd ? 2 : 1) * shape;
+    return tail.least() <= std::max(heaviest_growing, of_target + as_heavy);
   };
   Columns powers;
   for (Index column = 0; column < layout.own; ++column) {

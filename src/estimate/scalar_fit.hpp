@@ -57,8 +57,6 @@ class ScalarFit {
 
   Eigen::VectorXd below(double threshold) const;
 
-  void judge_tails();
-
   /// Summaries that share their features: a feature must not have a heavier tail than what it is to
   /// explain, or it spoils the error bar.
   enum Group : std::size_t { of_mean, of_sd, of_quantiles, groups };
@@ -119,6 +117,8 @@ class ScalarFit {
 
   Eigen::VectorXd effect_of(FeatureSet set, Index target) const;
 
+  /// Whether what a set leaves of a moment has a finite variance, as far as one can tell.
+  bool has_error(FeatureSet set, Index target, double error) const;
   /// No error is smaller than what rounding makes of it.
   double floored(double error) const;
 

@@ -28,9 +28,10 @@ double Errors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
       (series.array() - mean) / std::sqrt(variance);
   const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
   const double kurtosis = values.square().square().mean();
-  constexpr double per_draw = 30;
-  const double raised = 1 + per_draw * kurtosis / static_cast<double>(series.size());
-  return raised * variance / effective_size_.of_split(series_);
+  const double effective = effective_size_.of_split(series_);
+  constexpr double per_draw = 18;
+  const double draws = std::min(effective, static_cast<double>(series.size()));
+  return (1 + per_draw * kurtosis / draws) * variance / effective;
 }
 
 double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {

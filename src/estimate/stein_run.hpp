@@ -36,8 +36,9 @@ class Errors {
   }
   /// Squared standard error of the mean over all draws; 0 for a series that does not move. Raised
   /// for series of which few draws carry most of the variance, such as remainders that are small
-  /// but for the tails: their variance is more often seen too small than too large. The factor was
-  /// chosen by simulation, for the variance of error / MCSE over laws from normal to Student-t(5).
+  /// but for the tails, and the more so if the series is slow: their variance is more often seen too
+  /// small than too large. The factor was chosen by simulation, for the variance of error / MCSE
+  /// over laws from normal to Student-t(2.5).
   double squared_error(const Eigen::Ref<const Eigen::VectorXd>& series);
 
  private:

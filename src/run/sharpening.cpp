@@ -84,7 +84,18 @@ std::string unfit(const ParameterSummary& row) {
 }
 
 /// Why no parameter of the run is to be sharpened; empty if some may be.
-std::string not_mixed(const std::vector<ParameterSummary>& parameters) {
+std::string not_mixed(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
+  std::size_t draws = 0;
+  std::size_t divergent = 0;
+  for (const ChainResult& chain : result.chains) {
+    draws += chain.record.size();
+    divergent += chain.record.divergences.size();
+  }
+  const double share = static_cast<double>(divergent) / static_cast<double>(draws);
+  if (share > most_divergent_share) {
+    return fmt::format("{} of {} draws diverged, more than {}%", divergent, draws,
+                       100 * most_divergent_share);
+  }
   for (const ParameterSummary& row : parameters) {
     if (row.convergence.rhat > most_rhat_of_any) {
       return fmt::format("R-hat of {} is {:.3f}, above {}", row.name, row.convergence.rhat,
@@ -143,7 +154,7 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
         "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
         "converged, or the gradient is not that of the density, or the density has jumps",
         sharpened.check.worst, sharpening.worst_name, sharpened.check.limit);
-  } else if (const std::string reason = not_mixed(parameters); !reason.empty()) {
+  } else if (const std::string reason = not_mixed(result, parameters); !reason.empty()) {
     sharpening.refused = reason;
   } else if (chosen.empty()) {
     sharpening.refused = "no parameter has chains that agree well enough (R-hat, bulk ESS)";

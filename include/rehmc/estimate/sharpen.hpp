@@ -59,8 +59,8 @@ struct SharpenedEstimate {
   FeatureSet mean_set = FeatureSet::none;
   FeatureSet sd_set = FeatureSet::none;
   std::vector<FeatureSet> quantile_sets;
-  /// Whether the tails are so heavy that the mean or the sd have no finite error: then no error bar
-  /// of theirs can be trusted, with or without gradients.
+  /// Whether tails that no feature cancelled are so heavy that the mean or the sd have no finite
+  /// error: then their error bars cannot be trusted.
   bool mean_has_error = true;
   bool sd_has_error = true;
 };

@@ -29,6 +29,9 @@ inline constexpr double least_ess_to_sharpen = 400;
 /// Beyond these in any parameter, chains have not mixed, and features of all coordinates are off.
 inline constexpr double most_rhat_of_any = 1.05;
 inline constexpr double least_ess_of_any = 100;
+/// With a larger share of divergent draws, chains shun parts of the target: no gradient that they
+/// have seen can tell.
+inline constexpr double most_divergent_share = 0.005;
 
 /// Fills in `sharpened` and `not_sharpened` of every parameter of a summary of the same run. With
 /// `check_only`, only the Stein check is made.
