@@ -28,10 +28,11 @@ double Errors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
       (series.array() - mean) / std::sqrt(variance);
   const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
   const double kurtosis = values.square().square().mean();
+  const auto draws = static_cast<double>(series.size());
   const double effective = effective_size_.of_split(series_);
-  constexpr double per_draw = 18;
-  const double draws = std::min(effective, static_cast<double>(series.size()));
-  return (1 + per_draw * kurtosis / draws) * variance / effective;
+  const double slowness = std::max(1.0, draws / effective);
+  constexpr double factor = 9;
+  return (1 + factor * kurtosis * slowness * slowness / draws) * variance / effective;
 }
 
 double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {

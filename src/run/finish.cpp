@@ -94,7 +94,7 @@ void warn_of_gradients(RunSummary& summary) {
         {"heavy_tails",
          fmt::format(
              "the tails of {} are so heavy that {} may have no finite Monte Carlo error: do "
-             "not rely on its error bar. Quantiles are safe.",
+             "not rely on its error bar; quantiles have one.",
              listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sd (or mean)")});
   }
 }
