@@ -68,20 +68,16 @@ class ScalarFit::Distribution {
   Eigen::VectorXd rest_;        ///< what does not depend on the threshold
 };
 
-double ScalarFit::squared_error(std::size_t set, Index target) {
-  if (effects_[set].size() == 0) return run_.errors.squared_error(left_[set].col(target));
-  return run_.errors.squared_error(left_[set].col(target) + effects_[set].col(target));
-}
-
-FeatureSet ScalarFit::best_set(Index target, double& squared_error) {
+FeatureSet ScalarFit::best_set(Index target) {
   FeatureSet best = FeatureSet::none;
-  squared_error = this->squared_error(index(best), target);
-  for (std::size_t s = 1; s < set_count; ++s) {
+  double least = nan_value;
+  for (std::size_t s = 0; s < set_count; ++s) {
     if (left_[s].size() == 0 || !left_[s].col(target).allFinite()) continue;
-    const double error = this->squared_error(s, target);
-    if (error < worthwhile * squared_error || !(squared_error >= 0)) {
-      squared_error = error;
-      best = static_cast<FeatureSet>(s);
+    const auto set = static_cast<FeatureSet>(s);
+    const double error = run_.errors.squared_error(left_[s].col(target) + effect_of(set, target));
+    if (error < worthwhile * least || !(least >= 0)) {
+      least = error;
+      best = set;
     }
   }
   return best;
@@ -89,17 +85,17 @@ FeatureSet ScalarFit::best_set(Index target, double& squared_error) {
 
 SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states) {
   Estimate& estimate = result_.estimate;
-  double squared_error = 0;
-  result_.mean_set = best_set(0, squared_error);
+  result_.mean_set = best_set(0);
   const Eigen::VectorXd first = left_[index(result_.mean_set)].col(0);
   const double mean = first.mean();
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = centre_ + scale_ * mean;
-    estimate.mcse_mean = floored(scale_ * std::sqrt(squared_error));
+    estimate.mcse_mean = floored(
+        scale_ * std::sqrt(run_.errors.raised_error(first + effect_of(result_.mean_set, 0))));
   }
   result_.mean_has_error = has_error(result_.mean_set, 0, estimate.mcse_mean);
 
-  result_.sd_set = best_set(1, squared_error);
+  result_.sd_set = best_set(1);
   const Eigen::VectorXd second = left_[index(result_.sd_set)].col(1);
   const double variance = second.mean() - mean * mean;
   if (result_.sd_set != FeatureSet::none && variance > 0) {
@@ -108,7 +104,7 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
                                        2 * mean * (first + effect_of(result_.mean_set, 0))) /
                                       (2 * sd);
     estimate.sd = scale_ * sd;
-    estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.squared_error(influence)));
+    estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.raised_error(influence)));
   }
   result_.sd_has_error = has_error(result_.sd_set, 1, estimate.mcse_sd);
   count_effective_draws(estimate);
@@ -123,7 +119,9 @@ Eigen::VectorXd ScalarFit::effect_of(FeatureSet set, Index target) const {
 }
 
 bool ScalarFit::has_error(FeatureSet set, Index target, double error) const {
-  if (set == FeatureSet::none) return !(static_cast<double>(target + 1) * shape_ > surely_heavy);
+  const bool heavy = static_cast<double>(target + 1) * shape_ > surely_heavy;
+  if (!heavy) return true;
+  if (set == FeatureSet::none) return false;
   if (error <= floored(0)) return true;
   const Eigen::VectorXd left = left_[index(set)].col(target) + effect_of(set, target);
   return !(shape_of((left.array() - left.mean()).matrix()) > surely_heavy);
@@ -151,9 +149,10 @@ void ScalarFit::count_effective_draws(Estimate& estimate) const {
 }
 
 void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStates>& states) {
-  double squared_error = 0;
-  const FeatureSet set = best_set(moment_targets + to_index(t), squared_error);
+  const Index target = moment_targets + to_index(t);
+  const FeatureSet set = best_set(target);
   if (set == FeatureSet::none) return;
+  const Eigen::VectorXd effect = effect_of(set, target);
   QuantileEstimate& quantile = result_.estimate.quantiles[t];
   const double probability = measured_probability(quantile.probability);
   const Distribution distribution(*this, t, set, states);
@@ -163,8 +162,8 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
   const double start = thresholds_[t];
   const double density = (distribution(start + width) - distribution(start - width)) / (2 * width);
   if (!(density > 0)) return;
-  const double error = std::sqrt(squared_error);
-  double off = left_[index(set)].col(moment_targets + to_index(t)).mean() - probability;
+  const double error = std::sqrt(run_.errors.squared_error(left_[index(set)].col(target) + effect));
+  double off = left_[index(set)].col(target).mean() - probability;
   const double allowed = 10 * (error + std::abs(off)) / density;
   double x = start;
   Eigen::VectorXd series;
@@ -183,8 +182,8 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
     step_slope = std::clamp((off - before) / move, density / 2, 2 * density);
   }
   // Between two states the threshold could be anywhere.
-  squared_error = off * off + distribution.jump() * distribution.jump() +
-                  run_.errors.squared_error(series + effect_of(set, moment_targets + to_index(t)));
+  const double squared_error = off * off + distribution.jump() * distribution.jump() +
+                               run_.errors.raised_error(series + effect);
   result_.quantile_sets[t] = set;
   const CarriedOver there = carried_over(x);
   quantile.value = there.value;

@@ -107,13 +107,10 @@ class ScalarFit {
   void count_dependence(FeatureSet set, const Fold& fold, const CrossFit::Fit& fit,
                         const Eigen::MatrixXd& residuals);
 
-  /// The squared error of a target that a set leaves.
-  double squared_error(std::size_t set, Index target);
-
   static std::size_t index(FeatureSet set) { return static_cast<std::size_t>(set); }
 
   /// The set that leaves the least long-run variance of a target.
-  FeatureSet best_set(Index target, double& squared_error);
+  FeatureSet best_set(Index target);
 
   Eigen::VectorXd effect_of(FeatureSet set, Index target) const;
 

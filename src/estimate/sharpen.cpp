@@ -28,7 +28,7 @@ class Check {
   explicit Check(Run& run) : run_(run) {}
 
   void add(const Eigen::Ref<const Eigen::VectorXd>& series, Index coordinate) {
-    const double squared_error = run_.errors.squared_error(series);
+    const double squared_error = run_.errors.raised_error(series);
     if (!(squared_error > 0)) return;
     ++result_.features;
     const double z = std::abs(series.mean()) / std::sqrt(squared_error);

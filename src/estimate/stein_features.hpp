@@ -21,7 +21,7 @@ struct StateTable {
   std::vector<std::size_t> begins;  ///< of the states of every draw, then their number
 
   /// Throws DataError if the chains do not fit together.
-  explicit StateTable(std::span<const GradientStates> chains);
+  explicit StateTable(std::span<const GradientStates> given);
 
   Eigen::Index dimension() const { return positions.cols(); }
   Eigen::Index states() const { return positions.rows(); }

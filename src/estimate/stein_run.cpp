@@ -26,13 +26,23 @@ double Errors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
   series_.values.resize(static_cast<std::size_t>(series.size()));
   Eigen::Map<Eigen::VectorXd>(series_.values.data(), series.size()) =
       (series.array() - mean) / std::sqrt(variance);
+  effective_ = effective_size_.of_split(series_);
+  return variance / effective_;
+}
+
+double Errors::raised_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
+  const double squared = squared_error(series);
+  if (!(squared > 0)) return squared;
   const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
   const double kurtosis = values.square().square().mean();
+  const double skewness = values.cube().mean();
   const auto draws = static_cast<double>(series.size());
-  const double effective = effective_size_.of_split(series_);
-  const double slowness = std::max(1.0, draws / effective);
-  constexpr double factor = 9;
-  return (1 + factor * kurtosis * slowness * slowness / draws) * variance / effective;
+  const double slowness = std::max(1.0, draws / effective_);
+  constexpr double by_kurtosis = 9;
+  constexpr double by_skewness = 25;
+  const double raise =
+      by_kurtosis * kurtosis * slowness * slowness + by_skewness * skewness * skewness;
+  return (1 + raise / draws) * squared;
 }
 
 double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {

@@ -34,16 +34,18 @@ class Errors {
     series_.chains = table.chains;
     series_.iterations = table.draws_per_chain;
   }
-  /// Squared standard error of the mean over all draws; 0 for a series that does not move. Raised
-  /// for series of which few draws carry most of the variance, such as remainders that are small
-  /// but for the tails, and the more so if the series is slow: their variance is more often seen too
-  /// small than too large. The factor was chosen by simulation, for the variance of error / MCSE
-  /// over laws from normal to Student-t(2.5).
+  /// Squared standard error of the mean over all draws; 0 for a series that does not move.
   double squared_error(const Eigen::Ref<const Eigen::VectorXd>& series);
+  /// The same, raised for series of which few draws carry most of the variance, such as remainders
+  /// that are small but for the tails, and the more so if the series is slow: their variance is
+  /// more often seen too small than too large. The factor was chosen by simulation, for the
+  /// variance of error / MCSE over laws from normal to Student-t(2.5).
+  double raised_error(const Eigen::Ref<const Eigen::VectorXd>& series);
 
  private:
-  ChainTable series_;
+  ChainTable series_;  ///< about its mean, in units of its sd
   EffectiveSize effective_size_;
+  double effective_ = 0;
 };
 
 /// The shape of the tail of |values|.
