@@ -94,7 +94,7 @@ void check_interpreter(const BridgeDensity& density, const std::string& file,
   const MutedMessages muted;  // what is said of random points concerns nobody
   const Density checked(density);
   Guard guard(checked);
-  Stream stream(Address{}, Purpose::test);
+  Stream stream(Address{}, Purpose::gradient_check);
   std::map<std::string, int> counts;
   for (int k = 0; k < points; ++k) {
     const std::optional<Point> point = random_point(guard, stream);
