@@ -131,6 +131,11 @@ class Builder {
   std::string program_;
 };
 
+/// Whether a folder of the cache has the file that it was made for.
+auto has(const files::path& name) {
+  return [name](const files::path& folder) { return files::exists(folder / name); };
+}
+
 /// The functions around a program: the same for all, so compiled once.
 files::path bridge_object(const Builder& builder, const std::string& identity) {
   const files::path target = cache_folder() / "programs" / ("functions-" + content_hash(identity));
@@ -141,7 +146,7 @@ files::path bridge_object(const Builder& builder, const std::string& identity) {
     builder.compile(source, folder / object.filename(),
                     {fmt::format("-DREHMC_STAN_FLAGS=\"{}\"", builder.all_flags())});
   };
-  make_cached(target, fill, !files::exists(object));
+  make_cached(target, has(object.filename()), fill);
   return object;
 }
 
@@ -183,7 +188,7 @@ void precompile_header(const CompileOptions& options) {
     write_whole(header, "#include <stan/model/model_header.hpp>\n");
     builder.compile(header, compiled_form(header), {"-x", "c++-header"});
   };
-  make_cached(target, fill, precompiled_header(options).empty());
+  make_cached(target, has(compiled_form(header_name)), fill);
 }
 
 files::path precompiled_header(const CompileOptions& options) {
@@ -209,7 +214,7 @@ files::path compile(const Program& program, const CompileOptions& options,
     builder.link({(folder / "program.o").string(), functions.string()}, folder / library_name);
     files::remove(folder / "program.o");
   };
-  make_cached(target, fill, !files::exists(library));
+  make_cached(target, has(library_name), fill);
   return library;
 }
 

@@ -274,7 +274,8 @@ void install(Part part, const files::path& wheel) {
                                       {"sha256", pin(part).sha256}};
     write_whole(folder / stamp, told.dump(2) + "\n");
   };
-  make_cached(folder_of(part), fill, !status(part).installed);
+  make_cached(
+      folder_of(part), [&](const files::path&) { return status(part).installed; }, fill);
 }
 
 bool has_compiler() { return status(Part::compiler).installed || !usual_cmdstan().empty(); }
