@@ -136,18 +136,24 @@ auto has(const files::path& name) {
   return [name](const files::path& folder) { return files::exists(folder / name); };
 }
 
-/// The functions around a program: the same for all, so compiled once.
-files::path bridge_object(const Builder& builder, const std::string& identity) {
-  const files::path target = cache_folder() / "programs" / ("functions-" + content_hash(identity));
-  const files::path object = target / "bridge_library.o";
+/// The functions around a program: the same for all, so compiled once, to this file.
+files::path bridge_object(const std::string& identity) {
+  return cache_folder() / "programs" / ("functions-" + content_hash(identity)) / "bridge_library.o";
+}
+
+void make_bridge_object(const Builder& builder, const files::path& object) {
   const auto fill = [&](const files::path& folder) {
     const files::path source = folder / "bridge_library.cpp";
     write_whole(source, rehmc::library_source::bridge_library_cpp);
     builder.compile(source, folder / object.filename(),
                     {fmt::format("-DREHMC_STAN_FLAGS=\"{}\"", builder.all_flags())});
   };
-  make_cached(target, has(object.filename()), fill);
-  return object;
+  make_cached(object.parent_path(), has(object.filename()), fill);
+}
+
+/// How long a compile takes, roughly.
+int expected_seconds(bool functions_are_there, bool header_is_there) {
+  return (header_is_there ? 8 : 15) + (functions_are_there ? 0 : 15);
 }
 
 files::path header_folder(const std::string& identity) {
@@ -208,9 +214,12 @@ files::path compile(const Program& program, const CompileOptions& options,
   const auto fill = [&](const files::path& folder) {
     const files::path translated = folder / "program.cpp";
     run_stanc(program, compiler, translated);
-    note(fmt::format("compiling {}, once: some 15 seconds", program.file.string()));
-    const files::path functions = bridge_object(builder, identity);
-    builder.compile(translated, folder / "program.o", header_words(options));
+    const files::path functions = bridge_object(identity);
+    const std::vector<std::string> header = header_words(options);
+    note(fmt::format("compiling {}, once: some {} seconds", program.file.string(),
+                     expected_seconds(files::exists(functions), !header.empty())));
+    make_bridge_object(builder, functions);
+    builder.compile(translated, folder / "program.o", header);
     builder.link({(folder / "program.o").string(), functions.string()}, folder / library_name);
     files::remove(folder / "program.o");
   };

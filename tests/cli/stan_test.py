@@ -414,8 +414,8 @@ class BadInput(Folder):
             )
 
 
-class PrecompiledHeader(Folder):
-    """With a stand-in for g++, since the real header takes 800 MB: it makes files, but no object."""
+class StandIn(Folder):
+    """Compiling with a script in the place of g++, in a cache of its own that has the real stanc."""
 
     def setUp(self):
         super().setUp()
@@ -424,6 +424,66 @@ class PrecompiledHeader(Folder):
         self.cache.mkdir(parents=True)
         (self.cache / "compiler-4.17.0").symlink_to(installed / "compiler-4.17.0")
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "CXX": str(self.folder / "g++")}
+
+
+class Cache(StandIn):
+    """The stand-in's libraries are the sources that they are made of; it keeps a log of what it compiles."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_compiler("1")
+        self.write("parts/normal.stan", "y ~ normal(mu, s);\n")
+        self.program = self.write("model.stan", NORMAL.replace("y ~ normal(mu, s);", "\n#include normal.stan\n"))
+
+    def make_compiler(self, version):
+        script = f"""#!/bin/sh
+            [ "$1" = --version ] && echo stand-in {version} && exit
+            for word in "$@"; do
+                [ "$before" = -o ] && out=$word
+                case "$word" in *.cpp|*.o) [ "$before" = -o ] || sources="$sources $word" ;; esac
+                before=$word
+            done
+            sleep 0.2
+            cat $sources > "$out"
+            echo $sources >> "{self.folder}/log"
+            """
+        self.write("g++", script).chmod(0o755)
+
+    def words(self, *more):
+        return ["compile", self.program, "--include-path", self.folder / "parts", "-o", self.folder / "made.so", *more]
+
+    def compile(self, *more):
+        """The library, and how many programs have been compiled by now."""
+        result = rehmc(*self.words(*more), env=self.environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        log = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        return (self.folder / "made.so").read_text(encoding="utf-8"), sum(line.endswith("program.cpp") for line in log)
+
+    def test_everything_that_a_library_is_made_of_counts(self):
+        first = self.compile()
+        self.assertEqual(first[1], 1)
+        self.assertEqual(self.compile(), first)
+        self.write("parts/normal.stan", "y ~ cauchy(mu, s);\n")
+        library, count = self.compile()
+        self.assertEqual(count, 2)
+        self.assertIn("cauchy", library)
+        self.assertEqual(self.compile("--native")[1], 3)
+        self.make_compiler("2")
+        self.assertEqual(self.compile()[1], 4)
+        self.write("parts/normal.stan", "y ~ normal(mu, s);\n")
+        self.make_compiler("1")
+        self.assertEqual(self.compile(), (first[0], 4))
+
+    def test_a_program_is_compiled_once_however_many_ask(self):
+        words = [os.environ["REHMC"], *map(str, self.words())]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        processes = [subprocess.Popen(words, env=self.environment, **quiet) for _ in range(4)]
+        self.assertEqual([process.wait(300) for process in processes], [0] * 4)
+        self.assertEqual(self.compile()[1], 1)
+
+
+class PrecompiledHeader(StandIn):
+    """Whose stand-in makes files, but no object: the real header takes 800 MB."""
 
     def make_compiler(self, header, version="stand-in 1"):
         """Does `header` to compile a header; fails with its arguments otherwise."""
