@@ -69,7 +69,7 @@ std::vector<Row> check_points(const Density& density, const CheckGradientOptions
     const Address address{.seed = options.seed, .chain = point};
     const std::vector<double> x =
         random_initial_point(guard, {.initial_radius = options.radius}, address);
-    Stream stream(address, Purpose::test);
+    Stream stream(address, Purpose::gradient_check);
     const bool wide = density.dimension() > most_coordinates;
     for (DerivativeCheck& check :
          wide ? checks_along_directions(density, x, stream, options.tolerance)
@@ -110,7 +110,8 @@ void print_table(std::span<const Row> rows) {
   }
 }
 
-/// Where two backends differ most, as a share of the largest derivative at that point.
+/// Where two backends differ most: log densities and quantities as a share of their size,
+/// derivatives as a share of the largest one at that point.
 struct Difference {
   double share = 0;
   std::uint32_t point = 0;
@@ -125,12 +126,33 @@ struct Difference {
   }
 };
 
-/// Log densities, up to a constant, and gradients of two densities at random points.
+/// The quantities that a state determines; they come before the generated ones.
+std::vector<std::string> determined_names(const Density& density) {
+  std::vector<std::string> names;
+  for (const Quantity& quantity : density.quantities()) {
+    if (!quantity.generated) names.push_back(quantity.name);
+  }
+  return names;
+}
+
+std::vector<double> quantities_at(Density& density, const std::vector<double>& x) {
+  std::vector<double> values(density.quantities().size());
+  density.evaluate_quantities(x, values, nullptr);
+  return values;
+}
+
+/// Log densities, up to a constant, gradients and quantities of two densities at random points.
 Difference compare(const Density& first, const Density& second,
                    const CheckGradientOptions& options) {
   Guard one(first);
   Guard other(second);
+  Density one_read = first;
+  Density other_read = second;
   const std::vector<std::string> names = first.names();
+  const std::vector<std::string> read = determined_names(first);
+  if (names != second.names() || read != determined_names(second)) {
+    throw ModelError("the backends do not agree on the parameters of the program");
+  }
   std::vector<double> gradient(names.size());
   std::vector<double> other_gradient(names.size());
   Difference worst;
@@ -147,6 +169,11 @@ Difference compare(const Density& first, const Density& second,
     for (const double entry : gradient) scale = std::max(scale, std::abs(entry));
     for (std::size_t i = 0; i < names.size(); ++i) {
       worst.look(gradient[i], other_gradient[i], scale, point, "the derivative of " + names[i]);
+    }
+    const std::vector<double> values = quantities_at(one_read, x);
+    const std::vector<double> other_values = quantities_at(other_read, x);
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      worst.look(values[k], other_values[k], 1 + std::abs(values[k]), point, read[k]);
     }
   }
   return worst;
@@ -176,7 +203,7 @@ int run_against(const CheckGradientOptions& options) {
   } else {
     fmt::print(
         "{}: {} and {} at {} random points with every coordinate in (-{}, {}), seed {}\n"
-        "The largest difference is {:.2g} of the largest derivative there{}\n",
+        "The largest relative difference is {:.2g}{}\n",
         first.identity.name, backend, options.against, options.points, options.radius,
         options.radius, options.seed, worst.share,
         worst.name.empty() ? ""

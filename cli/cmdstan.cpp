@@ -157,6 +157,13 @@ std::vector<std::string> sample_words(Arguments& arguments) {
   words.insert(words.end(), {"--warmup", adapts ? warmup : "0"});
   const std::string metric = arguments.take("metric", "diag_e");
   words.insert(words.end(), {"--metric", metric.substr(0, metric.find('_'))});
+  const std::string jitter = arguments.take("stepsize_jitter", "0");
+  if (jitter.find_first_not_of("0.") != std::string::npos) {
+    throw ConfigError(fmt::format(
+        "stepsize_jitter: found {}, and rehmc has none; leave it out (engine=static has "
+        "paths of random length by itself)",
+        jitter));
+  }
   if (arguments.take("engine", "nuts") == "static") {
     words.insert(words.end(), {"--kernel", "hmc"});
   }
@@ -167,8 +174,8 @@ std::vector<std::string> sample_words(Arguments& arguments) {
 void forget_harmless(Arguments& arguments) {
   for (const char* name :
        {"method", "algorithm", "refresh", "sig_figs", "profile_file", "diagnostic_file",
-        "save_cmdstan_config", "save_metric", "stepsize_jitter", "group sample", "group data",
-        "group output", "group random", "group adapt", "group hmc", "group nuts", "group static"}) {
+        "save_cmdstan_config", "save_metric", "group sample", "group data", "group output",
+        "group random", "group adapt", "group hmc", "group nuts", "group static"}) {
     arguments.take(name);
   }
 }

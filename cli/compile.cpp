@@ -2,12 +2,14 @@
 #include "stan/compile.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command.hpp"
@@ -26,6 +28,19 @@ struct CompileChoice {
   std::string cmdstan;
 };
 
+/// By a name that no other process has, since several may be asked for the same library.
+void copy_library(const std::filesystem::path& made, const std::filesystem::path& output) {
+  const std::filesystem::path own = fmt::format("{}.{}", output.string(), getpid());
+  write_whole(own, read_file(made));
+  std::filesystem::permissions(own, std::filesystem::perms::owner_exec,
+                               std::filesystem::perm_options::add);
+  std::error_code error;
+  std::filesystem::rename(own, output, error);
+  if (!error) return;
+  std::filesystem::remove(own);
+  throw CreateError(fmt::format("{}: cannot be written: {}", output.string(), error.message()));
+}
+
 int run(const CompileChoice& choice) {
   const std::filesystem::path file = choice.program;
   if (file.extension() != ".stan") {
@@ -38,9 +53,7 @@ int run(const CompileChoice& choice) {
       program, options, [](const std::string& text) { fmt::print(stderr, "rehmc: {}\n", text); });
   std::filesystem::path output = choice.output;
   if (output.empty()) output = std::filesystem::path(file).replace_extension(".so");
-  write_whole(output, read_file(made));
-  std::filesystem::permissions(output, std::filesystem::perms::owner_exec,
-                               std::filesystem::perm_options::add);
+  copy_library(made, output);
   fmt::print("{}\n", output.string());
   return 0;
 }

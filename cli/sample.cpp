@@ -228,6 +228,9 @@ void add_sample(CLI::App& app, Action& chosen) {
                   "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
                   "or stride:K")
       ->capture_default_str();
+  command.add_flag("--recycle-generated", options->run.sample.recycle_generated,
+                   "draw generated quantities for kept states too; costs one evaluation of them "
+                   "for every kept state");
   command.add_option("--metric", options->metric, "metric to estimate: diag, dense or unit")
       ->capture_default_str();
   command

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,19 +23,33 @@ namespace {
 struct InstallOptions {
   bool interpreter = false;
   bool compiler = false;
+  bool header = false;
   std::string from;
 };
 
-int install(const InstallOptions& options) {
+std::vector<stan::Part> parts_to_install(const InstallOptions& options) {
+  if (!options.from.empty()) return {stan::part_of(options.from)};
+  const bool compiler = options.compiler || options.header;  // the header is the compiler's
+  const bool both = options.interpreter == compiler;
   std::vector<stan::Part> parts;
-  if (!options.from.empty()) {
-    parts.push_back(stan::part_of(options.from));
-  } else {
-    const bool both = options.interpreter == options.compiler;
-    if (both || options.interpreter) parts.push_back(stan::Part::interpreter);
-    if (both || options.compiler) parts.push_back(stan::Part::compiler);
+  if (both || options.interpreter) parts.push_back(stan::Part::interpreter);
+  if (both || compiler) parts.push_back(stan::Part::compiler);
+  return parts;
+}
+
+void install_header() {
+  if (!stan::precompiled_header({}).empty()) {
+    fmt::print("The precompiled header is there already\n");
+    return;
   }
-  for (const stan::Part part : parts) {
+  fmt::print("Compiling Stan's headers, once: some 20 seconds and 800 MB ...\n");
+  std::fflush(stdout);
+  stan::precompile_header({});
+  fmt::print("  done: {}\n", stan::precompiled_header({}).string());
+}
+
+int install(const InstallOptions& options) {
+  for (const stan::Part part : parts_to_install(options)) {
     const stan::Pin& pin = stan::pin(part);
     if (stan::status(part).installed) {
       fmt::print("Stan's {} is there already ({} {})\n", stan::describe(part), pin.package,
@@ -47,6 +62,7 @@ int install(const InstallOptions& options) {
     stan::install(part, options.from);
     fmt::print("  done: {}\n", stan::status(part).folder.string());
   }
+  if (options.header) install_header();
   return 0;
 }
 
@@ -96,6 +112,13 @@ bool print_part(stan::Part part, std::string (*test)()) {
 int print_status() {
   const bool interpreter = print_part(stan::Part::interpreter, test_interpreter);
   const bool compiler = print_part(stan::Part::compiler, test_compiler);
+  if (compiler) {
+    const std::filesystem::path header = stan::precompiled_header({});
+    fmt::print("{:<12} {}\n", "header:",
+               header.empty() ? "not precompiled; `rehmc stan install --precompiled-header` halves "
+                                "the time of a compile and takes 800 MB"
+                              : fmt::format("precompiled, {}", header.string()));
+  }
   fmt::print("{:<12} {}\n", "folder:", stan::cache_folder().string());
   return interpreter && compiler ? 0 : 1;
 }
@@ -112,6 +135,9 @@ void add_stan(CLI::App& app, Action& chosen) {
                       "what runs Stan programs at once, without a C++ compiler");
   installing.add_flag("--compiler", options->compiler,
                       "what compiles Stan programs; needs a C++ compiler to use it");
+  installing.add_flag("--precompiled-header", options->header,
+                      "also compile Stan's headers once: halves the time that a program takes to "
+                      "compile; needs g++ and 800 MB");
   installing.add_option("--from", options->from, "take this wheel instead of asking pip")
       ->type_name("WHEEL");
   installing.callback([&chosen, options] { chosen = [options] { return install(*options); }; });

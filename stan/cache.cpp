@@ -61,8 +61,9 @@ files::path cache_folder() {
   return home / ".cache" / "rehmc" / "stan";
 }
 
-void make_cached(const files::path& target, const std::function<void(const files::path&)>& fill,
-                 bool replace) {
+void make_cached(const files::path& target,
+                 const std::function<bool(const files::path& folder)>& is_whole,
+                 const std::function<void(const files::path& folder)>& fill) {
   std::error_code error;
   files::create_directories(target.parent_path(), error);
   if (error) {
@@ -72,7 +73,7 @@ void make_cached(const files::path& target, const std::function<void(const files
   const std::string name = target.filename().string();
   const files::path lock_file = target.parent_path() / fmt::format(".{}.lock", name);
   const Lock lock(lock_file);
-  if (files::exists(target) && !replace) return;
+  if (files::exists(target) && is_whole(target)) return;
   // Whoever was killed here before us left a folder of this name.
   const files::path unfinished = target.parent_path() / fmt::format(".{}.unfinished", name);
   files::remove_all(unfinished);

@@ -10,11 +10,11 @@ namespace rehmc::stan {
 /// $XDG_CACHE_HOME/rehmc/stan, or ~/.cache/rehmc/stan. ConfigError if neither variable is set.
 std::filesystem::path cache_folder();
 
-/// Makes the folder `target`, under its own name only when `fill` has filled it: never half of it.
-/// Processes that make the same one wait for each other; the later ones find it there and do
-/// nothing, unless `replace`. CreateError or FileError if the place cannot be written.
+/// Makes the folder `target`, unless it is there and `is_whole`. It gets its name only when `fill`
+/// has filled it: never half of it. Processes that make the same one wait for each other, and the
+/// later ones find it there. CreateError or FileError if the place cannot be written.
 void make_cached(const std::filesystem::path& target,
-                 const std::function<void(const std::filesystem::path& folder)>& fill,
-                 bool replace = false);
+                 const std::function<bool(const std::filesystem::path& folder)>& is_whole,
+                 const std::function<void(const std::filesystem::path& folder)>& fill);
 
 }  // namespace rehmc::stan

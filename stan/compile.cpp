@@ -25,6 +25,7 @@ namespace {
 namespace files = std::filesystem;
 
 constexpr const char* library_name = "model.so";
+constexpr const char* header_name = "model_header.hpp";
 constexpr std::size_t most_lines = 30;
 
 /// Each reason is one line below. All of it is part of what a library is known by.
@@ -96,14 +97,18 @@ class Builder {
         flags_(flags(options)),
         program_(std::move(program)) {}
 
-  void compile(const files::path& source, const files::path& object) const {
+  /// `more` are words for this source alone.
+  void compile(const files::path& source, const files::path& object,
+               const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words{cxx_};
     words.insert(words.end(), flags_.begin(), flags_.end());
-    words.push_back(fmt::format("-DREHMC_STAN_FLAGS=\"{}\"", fmt::join(flags_, " ")));
+    words.insert(words.end(), more.begin(), more.end());
     words.insert(words.end(), compiler_.includes.begin(), compiler_.includes.end());
     words.insert(words.end(), {"-c", "-o", object.string(), source.string()});
     run(words);
   }
+
+  std::string all_flags() const { return fmt::format("{}", fmt::join(flags_, " ")); }
 
   void link(const std::vector<std::string>& objects, const files::path& library) const {
     std::vector<std::string> words{cxx_, "-shared", "-o", library.string()};
@@ -126,17 +131,42 @@ class Builder {
   std::string program_;
 };
 
-/// The functions around a program: the same for all, so compiled once.
-files::path bridge_object(const Builder& builder, const std::string& identity) {
-  const files::path target = cache_folder() / "programs" / ("functions-" + content_hash(identity));
-  const files::path object = target / "bridge_library.o";
+/// Whether a folder of the cache has the file that it was made for.
+auto has(const files::path& name) {
+  return [name](const files::path& folder) { return files::exists(folder / name); };
+}
+
+/// The functions around a program: the same for all, so compiled once, to this file.
+files::path bridge_object(const std::string& identity) {
+  return cache_folder() / "programs" / ("functions-" + content_hash(identity)) / "bridge_library.o";
+}
+
+void make_bridge_object(const Builder& builder, const files::path& object) {
   const auto fill = [&](const files::path& folder) {
     const files::path source = folder / "bridge_library.cpp";
     write_whole(source, rehmc::library_source::bridge_library_cpp);
-    builder.compile(source, folder / object.filename());
+    builder.compile(source, folder / object.filename(),
+                    {fmt::format("-DREHMC_STAN_FLAGS=\"{}\"", builder.all_flags())});
   };
-  make_cached(target, fill, !files::exists(object));
-  return object;
+  make_cached(object.parent_path(), has(object.filename()), fill);
+}
+
+/// How long a compile takes, roughly.
+int expected_seconds(bool functions_are_there, bool header_is_there) {
+  return (header_is_there ? 8 : 15) + (functions_are_there ? 0 : 15);
+}
+
+files::path header_folder(const std::string& identity) {
+  return cache_folder() / "programs" / ("header-" + content_hash(identity));
+}
+
+files::path compiled_form(const files::path& header) { return header.string() + ".gch"; }
+
+/// Where g++ finds the header's compiled form beside it, and passes that over if it does not fit.
+std::vector<std::string> header_words(const CompileOptions& options) {
+  const files::path folder = precompiled_header(options);
+  if (folder.empty()) return {};
+  return {"-include", (folder / header_name).string()};
 }
 
 }  // namespace
@@ -146,6 +176,30 @@ std::string compiler_identity(const CompileOptions& options) {
   return fmt::format("compiler {}\n{}\n{}\n{}\n{}", find_compiler(options.cmdstan).identity, cxx,
                      run_program({cxx, "--version"}).output, fmt::join(flags(options), " "),
                      content_hash(rehmc::library_source::bridge_library_cpp));
+}
+
+void precompile_header(const CompileOptions& options) {
+  const std::string cxx = cxx_compiler();
+  if (run_program({cxx, "--version"}).output.find("clang") != std::string::npos) {
+    throw ConfigError(
+        fmt::format("a precompiled header takes g++, and the C++ compiler is {}; set the "
+                    "environment variable CXX to g++, or do without",
+                    cxx));
+  }
+  const Compiler compiler = find_compiler(options.cmdstan);
+  const Builder builder(compiler, options, "Stan's headers");
+  const files::path target = header_folder(compiler_identity(options));
+  const auto fill = [&](const files::path& folder) {
+    const files::path header = folder / header_name;
+    write_whole(header, "#include <stan/model/model_header.hpp>\n");
+    builder.compile(header, compiled_form(header), {"-x", "c++-header"});
+  };
+  make_cached(target, has(compiled_form(header_name)), fill);
+}
+
+files::path precompiled_header(const CompileOptions& options) {
+  files::path folder = header_folder(compiler_identity(options));
+  return files::exists(compiled_form(folder / header_name)) ? folder : files::path();
 }
 
 files::path compile(const Program& program, const CompileOptions& options,
@@ -160,13 +214,16 @@ files::path compile(const Program& program, const CompileOptions& options,
   const auto fill = [&](const files::path& folder) {
     const files::path translated = folder / "program.cpp";
     run_stanc(program, compiler, translated);
-    note(fmt::format("compiling {}, once: some 15 seconds", program.file.string()));
-    const files::path functions = bridge_object(builder, identity);
-    builder.compile(translated, folder / "program.o");
+    const files::path functions = bridge_object(identity);
+    const std::vector<std::string> header = header_words(options);
+    note(fmt::format("compiling {}, once: some {} seconds", program.file.string(),
+                     expected_seconds(files::exists(functions), !header.empty())));
+    make_bridge_object(builder, functions);
+    builder.compile(translated, folder / "program.o", header);
     builder.link({(folder / "program.o").string(), functions.string()}, folder / library_name);
     files::remove(folder / "program.o");
   };
-  make_cached(target, fill, !files::exists(library));
+  make_cached(target, has(library_name), fill);
   return library;
 }
 

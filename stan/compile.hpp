@@ -20,6 +20,14 @@ struct CompileOptions {
 std::filesystem::path compile(const Program& program, const CompileOptions& options,
                               const std::function<void(const std::string&)>& note);
 
+/// Has the header that all programs share compiled once, into the cache, for the flags of these
+/// options: programs then compile in half the time. It takes some 800 MB. ConfigError if the C++
+/// compiler is not g++.
+void precompile_header(const CompileOptions& options);
+
+/// The folder of that header; empty if there is none for these options.
+std::filesystem::path precompiled_header(const CompileOptions& options);
+
 /// What the library depends on beside the program.
 std::string compiler_identity(const CompileOptions& options);
 

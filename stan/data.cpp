@@ -50,9 +50,9 @@ std::string strict_json(const std::string& text, const std::string& file) {
       i += word.size() - 1;
     }
   }
-  if (!Json::accept(strict)) {
+  if (!Json::accept(strict)) {  // which takes no memory
     try {
-      const Json unreachable = Json::parse(strict);
+      const Json never = Json::parse(strict);  // for what it says
     } catch (const Json::exception& error) {
       throw DataError(fmt::format("{}: is not JSON: {}", file, error.what()));
     }

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <map>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
@@ -18,9 +19,9 @@
 namespace rehmc::stan {
 namespace {
 
-constexpr int points = 3;
+constexpr std::size_t points = 3;
 constexpr int directions = 2;
-/// Points that may have to be tried until these are found.
+/// Random points to take these from.
 constexpr int most_tries = 30;
 /// Solvers of differential equations give log densities that are rough at about 1e-6, and their
 /// differences are rough at 1e-3 or so of the largest derivative. Errors in code are larger.
@@ -60,23 +61,36 @@ bool wrong_along(const Density& density, const std::vector<double>& x, Stream& s
 /// A random point where the density can be used, and the seconds that one gradient took there.
 struct Point {
   std::vector<double> x;
+  double log_density = 0;
   double seconds = 0;
-  double largest = 0;
+  double largest = 0;  ///< of the derivatives
 };
 
-std::optional<Point> random_point(Guard& guard, Stream& stream) {
-  Point point{std::vector<double>(guard.dimension())};
+/// The likeliest of some random points. At others even a right gradient may differ from the
+/// differences: where a differential equation has been solved badly, say.
+std::vector<Point> likely_points(Guard& guard, Stream& stream) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  std::vector<Point> found;
   std::vector<double> gradient(guard.dimension());
+  const auto begin = Clock::now();
   for (int attempt = 0; attempt < most_tries; ++attempt) {
+    if (found.size() >= points && seconds_since(begin) > budget / 4) break;
+    Point point{std::vector<double>(guard.dimension())};
     for (double& each : point.x) each = 4 * stream.uniform() - 2;
-    const auto start = std::chrono::steady_clock::now();
-    const double value = guard(point.x, gradient);
-    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!std::isfinite(value)) continue;
+    const auto start = Clock::now();
+    point.log_density = guard(point.x, gradient);
+    point.seconds = seconds_since(start);
+    if (!std::isfinite(point.log_density)) continue;
     for (const double entry : gradient) point.largest = std::max(point.largest, std::abs(entry));
-    return point;
+    found.push_back(std::move(point));
   }
-  return std::nullopt;
+  std::sort(found.begin(), found.end(),
+            [](const Point& a, const Point& b) { return a.log_density > b.log_density; });
+  found.resize(std::min(found.size(), points));
+  return found;
 }
 
 [[noreturn]] void fail(const std::string& file, const DerivativeCheck& check) {
@@ -94,23 +108,21 @@ void check_interpreter(const BridgeDensity& density, const std::string& file,
   const MutedMessages muted;  // what is said of random points concerns nobody
   const Density checked(density);
   Guard guard(checked);
-  Stream stream(Address{}, Purpose::test);
+  Stream stream(Address{}, Purpose::gradient_check);
   std::map<std::string, int> counts;
-  for (int k = 0; k < points; ++k) {
-    const std::optional<Point> point = random_point(guard, stream);
-    if (!point) break;  // sampling will say why there is none
-    const double cost = point->seconds * evaluations_each * points;
+  for (const Point& point : likely_points(guard, stream)) {  // if none, sampling will say why
+    const double cost = point.seconds * evaluations_each * points;
     std::vector<DerivativeCheck> found;
     if (cost * static_cast<double>(density.dimension()) < budget) {
-      found = wrong_at(checked, point->x);
+      found = wrong_at(checked, point.x);
     } else if (cost * directions >= 5 * budget) {
       note(fmt::format(
           "{}: one gradient takes {:.2g} s, so the interpreter's gradients are not checked at the "
           "start; `rehmc check-gradient {}` checks them",
-          file, point->seconds, file));
+          file, point.seconds, file));
       break;
-    } else if (wrong_along(checked, point->x, stream, point->largest)) {
-      found = wrong_at(checked, point->x);  // slow, but now it is worth it
+    } else if (wrong_along(checked, point.x, stream, point.largest)) {
+      found = wrong_at(checked, point.x);  // slow, but now it is worth it
     }
     for (const DerivativeCheck& check : found) {
       if (++counts[check.name] >= 2) fail(file, check);

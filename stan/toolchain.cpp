@@ -139,6 +139,12 @@ Compiler installed_compiler() {
   return compiler;
 }
 
+/// The folder that $CMDSTAN names; empty if it names none.
+files::path usual_cmdstan() {
+  const char* const variable = std::getenv("CMDSTAN");
+  return variable == nullptr ? "" : variable;
+}
+
 Compiler cmdstan_compiler(const files::path& given) {
   const files::path root = files::absolute(given);
   const files::path math = root / "stan" / "lib" / "stan_math";
@@ -268,17 +274,16 @@ void install(Part part, const files::path& wheel) {
                                       {"sha256", pin(part).sha256}};
     write_whole(folder / stamp, told.dump(2) + "\n");
   };
-  make_cached(folder_of(part), fill, !status(part).installed);
+  make_cached(
+      folder_of(part), [&](const files::path&) { return status(part).installed; }, fill);
 }
 
-bool has_compiler() {
-  return status(Part::compiler).installed || std::getenv("CMDSTAN") != nullptr;
-}
+bool has_compiler() { return status(Part::compiler).installed || !usual_cmdstan().empty(); }
 
 Compiler find_compiler(const files::path& cmdstan) {
   if (!cmdstan.empty()) return cmdstan_compiler(cmdstan);
-  const char* const variable = std::getenv("CMDSTAN");
-  if (variable != nullptr && !status(Part::compiler).installed) return cmdstan_compiler(variable);
+  const files::path usual = usual_cmdstan();
+  if (!usual.empty() && !status(Part::compiler).installed) return cmdstan_compiler(usual);
   return installed_compiler();
 }
 

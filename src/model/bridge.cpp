@@ -188,14 +188,12 @@ class BridgeDensity::Model {
     if (call_.constrain(model_, true, false, x, values, nullptr, &error) != 0) reject(error);
   }
 
-  /// Generated quantities too; false, and said, where the model rejects.
-  bool generate(const double* x, double* values, Stream& stream) const {
+  /// Generated quantities too.
+  void generate(const double* x, double* values, Stream& stream) const {
     const auto turn = take_turn();
     const Generator generator(call_, stream);
     char* error = nullptr;
-    if (call_.constrain(model_, true, true, x, values, generator.get(), &error) == 0) return true;
-    model_messages().add(take_message(error));
-    return false;
+    if (call_.constrain(model_, true, true, x, values, generator.get(), &error) != 0) reject(error);
   }
 
   void unconstrain(const std::string& json, double* x) const {
@@ -279,7 +277,7 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
     const auto found = coordinates.find(quantities[k].name);
     if (found != coordinates.end()) candidates.emplace_back(k, found->second);
   }
-  Stream stream(Address{}, Purpose::test);
+  Stream stream(Address{}, Purpose::coordinate_search);
   std::vector<double> x(names.size());
   std::vector<double> mixed(names.size());
   std::vector<double> at_x(determined);
@@ -354,12 +352,17 @@ std::vector<Quantity> BridgeDensity::quantities() const {
 
 void BridgeDensity::evaluate_quantities(std::span<const double> x, std::span<double> values,
                                         Stream* stream) {
-  const bool generates = values.size() > model_->determined;
-  if (generates && stream != nullptr && generator_->generate(x.data(), values.data(), *stream)) {
-    return;
+  const bool generates = values.size() > model_->determined && stream != nullptr;
+  if (!generates) {
+    std::fill(values.begin(), values.end(), nan);
+    return model_->constrain(x.data(), values.data());
   }
-  std::fill(values.begin(), values.end(), nan);
-  model_->constrain(x.data(), values.data());
+  try {
+    generator_->generate(x.data(), values.data(), *stream);
+  } catch (const std::domain_error&) {  // what the state determines is there nevertheless
+    evaluate_quantities(x, values, nullptr);
+    throw;
+  }
 }
 
 std::vector<double> BridgeDensity::unconstrain(const std::string& json) const {

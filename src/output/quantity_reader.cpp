@@ -21,7 +21,7 @@ std::vector<std::size_t> all_of(std::size_t count) {
 }  // namespace
 
 QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> columns,
-                               bool generated_of_kept)
+                               GeneratedOfKept generated_of_kept)
     : dimension_(density.dimension()),
       quantities_(density.quantities().size()),
       columns_(columns.empty() ? all_of(quantities_) : std::move(columns)),
@@ -30,7 +30,9 @@ QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> 
 }
 
 void QuantityReader::set_centre(std::span<const double> position) {
-  read_into(position, nullptr, centre_);
+  // Any value of a generated quantity is nearer to its mean than 0 may be.
+  Stream stream(Address{}, Purpose::generated_of_kept);
+  read_into(position, generated_of_kept_ == GeneratedOfKept::yes ? &stream : nullptr, centre_);
   for (double& value : centre_) {
     if (!std::isfinite(value)) value = 0;
   }
@@ -41,16 +43,21 @@ void QuantityReader::copy_recorded(std::span<const double> all, std::vector<doub
   for (const std::size_t column : columns_) to.push_back(all[column]);
 }
 
-void QuantityReader::read_into(std::span<const double> position, Stream* stream,
+bool QuantityReader::read_into(std::span<const double> position, Stream* stream,
                                std::vector<double>& to) {
-  if (!model_) return copy_recorded(position, to);
+  if (!model_) {
+    copy_recorded(position, to);
+    return true;
+  }
   all_.assign(quantities_, std::numeric_limits<double>::quiet_NaN());
+  bool computed = true;
   try {
     model_->evaluate_quantities(position, all_, stream);
   } catch (const std::exception&) {
-    ++failures_;
+    computed = false;
   }
   copy_recorded(all_, to);
+  return computed;
 }
 
 std::span<const double> QuantityReader::read(std::span<const double> position, Stream* stream) {
@@ -61,6 +68,7 @@ std::span<const double> QuantityReader::read(std::span<const double> position, S
 
 const ReadDraw& QuantityReader::read(const Transition& transition, const Address& address) {
   draw_.transition = &transition;
+  draw_.failures = {};
   const std::size_t d = dimension_;
   if (reads_positions()) {
     draw_.values = transition.state.position;
@@ -70,8 +78,8 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
     return draw_;
   }
   Stream stream(address, Purpose::generated);
-  read_into(transition.state.position, &stream, values_);
-  read_kept(transition, generated_of_kept_ ? &stream : nullptr);
+  if (!read_into(transition.state.position, &stream, values_)) ++draw_.failures.draws;
+  read_kept(transition, address);
   if (model_) {
     average_kept();
   } else {
@@ -85,12 +93,16 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
   return draw_;
 }
 
-void QuantityReader::read_kept(const Transition& transition, Stream* stream) {
+void QuantityReader::read_kept(const Transition& transition, const Address& address) {
   kept_view_.clear();
   kept_.resize(std::max(kept_.size(), transition.recycled.size()));
+  Stream seeds(address, Purpose::generated_of_kept);
   for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
     const WeightedState& state = transition.recycled[k];
-    read_into(state.state.position, stream, kept_[k]);
+    // A stream for every state: how many numbers one takes is nothing to the others.
+    Stream own({seeds.bits(), address.chain, address.iteration}, Purpose::generated_of_kept);
+    Stream* const stream = generated_of_kept_ == GeneratedOfKept::yes ? &own : nullptr;
+    if (!read_into(state.state.position, stream, kept_[k])) ++draw_.failures.kept;
     kept_view_.push_back({{kept_[k], {}, state.state.log_density}, state.weight});
   }
 }

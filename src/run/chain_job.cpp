@@ -56,6 +56,7 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifes
   result.seconds_sampling = facts.seconds_sampling;
   result.faults = facts.faults;
   result.first_message = facts.first_message;
+  result.quantity_failures = facts.quantity_failures;
 
   for (ChainRecord* record : {&result.record, &result.warmup}) {
     record->columns = columns;
@@ -103,7 +104,7 @@ std::vector<std::string> ChainJob::names() const {
 
 void ChainJob::open() {
   if (chain_) return;
-  reader_.emplace(*place_.density, *place_.columns);
+  reader_.emplace(*place_.density, *place_.columns, generated_of_kept(settings().sample));
   const StanCsvHead head =
       stan_csv_head(csv_info(*place_.manifest, *place_.folder, place_.chain), names());
   num_samples_at_ = head.num_samples_at;
@@ -150,6 +151,7 @@ void ChainJob::resume(const std::string& checkpoint) {
   ArchiveReader chain_reader(stored.chain);
   chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), chain_reader);
   if (!chain_->warming_up()) reader_->set_centre(chain_->centre());
+  failures_ = facts.quantity_failures;
   seconds_warmup_ = facts.seconds_warmup;
   seconds_sampling_ = facts.seconds_sampling;
   if (stored.running) {
@@ -232,9 +234,12 @@ void ChainJob::step() {
   const Transition& transition = chain_->step();
   report_progress(&transition);
   if (running_) {
-    running_->add(reader_->read(transition, chain_->address()));
+    const ReadDraw& draw = reader_->read(transition, chain_->address());
+    failures_ += draw.failures;
+    running_->add(draw);
   } else if (!warming_up) {
     const ReadDraw& draw = reader_->read(transition, chain_->address());
+    failures_ += draw.failures;
     {
       const std::lock_guard lock(mutex_);
       record_.add(draw, *reader_);
@@ -321,6 +326,7 @@ void ChainJob::checkpoint() {
   facts.seconds_sampling = seconds_sampling_;
   facts.faults = now.faults;
   facts.first_message = now.first_message;
+  facts.quantity_failures = failures_;
   if (files_) {
     facts.draws_bytes = files_->draws.size();
     facts.recycled_bytes = files_->recycled ? files_->recycled->size() : 0;
@@ -345,6 +351,7 @@ ChainResult ChainJob::result() const {
   ChainResult result = chain_result(*chain_, record_);
   result.warmup = warmup_;
   result.running = running_;
+  result.quantity_failures = failures_;
   result.seconds_warmup = seconds_warmup_;
   result.seconds_sampling = seconds_sampling_;
   return result;

@@ -37,6 +37,7 @@ struct ChainFacts {
   double seconds_sampling = 0;
   std::array<std::uint64_t, fault_count> faults{};
   std::string first_message;
+  QuantityFailures quantity_failures;
   std::uint64_t draws_bytes = 0;  ///< of the Stan CSV file, without what closes it
   std::uint64_t recycled_bytes = 0;
   std::uint64_t states_bytes = 0;
@@ -45,7 +46,7 @@ struct ChainFacts {
   void archive(Archive& a) {
     a(iteration, warmup_stored, draws, sampling, tuning, centre, gradients_warmup,
       gradients_sampling, divergences_warmup, spot_check, seconds_warmup, seconds_sampling, faults,
-      first_message, draws_bytes, recycled_bytes, states_bytes);
+      first_message, quantity_failures, draws_bytes, recycled_bytes, states_bytes);
   }
 };
 
@@ -141,6 +142,7 @@ class ChainJob {
   ChainRecord record_;
   ChainRecord warmup_;
   mutable std::mutex mutex_;  ///< guards record_
+  QuantityFailures failures_;
   double seconds_warmup_ = 0;
   double seconds_sampling_ = 0;
   std::shared_ptr<RunningRecord> running_;  ///< if draws are not stored

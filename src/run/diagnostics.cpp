@@ -66,6 +66,21 @@ void warn_of_energy(Diagnostics& diagnostics) {
                    least, least_ebfmi, listed(low))});
 }
 
+void warn_of_quantities(const RunSize& size, Diagnostics& diagnostics) {
+  const QuantityFailures& failures = diagnostics.quantity_failures;
+  if (failures.draws + failures.kept == 0) return;
+  std::string where = fmt::format("{} of {}", failures.draws, plural(size.draws, "draw", "draws"));
+  if (failures.kept > 0) {
+    where += fmt::format(" and {}", plural(failures.kept, "recycled state", "recycled states"));
+  }
+  diagnostics.warnings.push_back(
+      {"quantities",
+       fmt::format("the model failed to compute its quantities for {}, where they are NaN (see "
+                   "what it said). Look for rejections and invalid arguments in generated "
+                   "quantities; the sampling itself is not affected.",
+                   where)});
+}
+
 struct Worst {
   std::vector<std::string> names;
   double value = 0;
@@ -157,6 +172,7 @@ Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSumm
     diagnostics.ebfmi.push_back(energy_bfmi(chain.record.energy));
     diagnostics.gradients_warmup += chain.gradients_warmup;
     diagnostics.gradients_sampling += chain.gradients_sampling;
+    diagnostics.quantity_failures += chain.quantity_failures;
     diagnostics.seconds_warmup += chain.seconds_warmup;
     diagnostics.seconds_sampling += chain.seconds_sampling;
   }
@@ -168,6 +184,7 @@ void add_warnings(Diagnostics& diagnostics, const RunSize& size,
                   const std::vector<ParameterSummary>& summary) {
   warn_of_trajectories(size, diagnostics);
   warn_of_energy(diagnostics);
+  warn_of_quantities(size, diagnostics);
   warn_of_convergence(size, summary, diagnostics);
 }
 

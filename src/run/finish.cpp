@@ -117,6 +117,7 @@ RunSummary summarise_running(const SampleResult& result) {
     diagnostics.ebfmi.push_back(counts.ebfmi());
     diagnostics.gradients_warmup += chain.gradients_warmup;
     diagnostics.gradients_sampling += chain.gradients_sampling;
+    diagnostics.quantity_failures += chain.quantity_failures;
     diagnostics.seconds_warmup += chain.seconds_warmup;
     diagnostics.seconds_sampling += chain.seconds_sampling;
   }
@@ -130,6 +131,7 @@ RunSummary summarise_running(const SampleResult& result) {
     row.convergence.check.condition = estimate.plain.condition;
     row.plain = std::move(estimate.plain);
     row.plain_bounds = std::move(estimate.plain_bounds);
+    if (!result.recycles(p)) continue;
     row.recycled = std::move(estimate.recycled);
     row.recycled_bounds = std::move(estimate.recycled_bounds);
   }
@@ -174,6 +176,8 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   d["ebfmi"] = diagnostics.ebfmi;
   d["gradients_warmup"] = diagnostics.gradients_warmup;
   d["gradients_sampling"] = diagnostics.gradients_sampling;
+  d["quantity_failures_draws"] = diagnostics.quantity_failures.draws;
+  d["quantity_failures_kept"] = diagnostics.quantity_failures.kept;
   d["seconds_warmup"] = diagnostics.seconds_warmup;
   d["seconds_sampling"] = diagnostics.seconds_sampling;
   Json& warnings = d["warnings"] = Json::array();
@@ -266,7 +270,8 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
   info.thin = static_cast<std::size_t>(manifest.settings.thin);
   if (!summary.from_batches) write_netcdf(folder.netcdf(), result, info);
 
-  if (density != nullptr && density->dimension() >= 2) {
+  // Other quantities than the coordinates are no place to start from.
+  if (density != nullptr && density->dimension() >= 2 && density->reads_coordinates()) {
     const ChainRecord& record = result.chains.front().record;
     if (record.dimension() == density->dimension() && record.size() > 0) {
       write_trajectory(folder, trace_trajectory(*density, manifest.settings.sample.kernel,

@@ -27,6 +27,7 @@ SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_
   result.coordinates = manifest.coordinates;
   result.seed = manifest.seed;
   result.kernel = manifest.settings.sample.kernel;
+  result.recycle_generated = manifest.settings.sample.recycle_generated;
   return result;
 }
 

@@ -104,6 +104,7 @@ std::string settings_json(const RunSettings& settings) {
   json["save_warmup"] = copy.save_warmup;
   json["store_draws"] = copy.store_draws;
   json["sharpen"] = copy.sample.sharpen;
+  json["recycle_generated"] = copy.sample.recycle_generated;
   json["store_gradients"] = copy.store_gradients;
   json["save"] = copy.save;
   json["drop"] = copy.drop;
@@ -132,6 +133,7 @@ RunSettings settings_from_json(std::string_view json_text) {
     json.at("save_warmup").get_to(settings.save_warmup);
     json.at("store_draws").get_to(settings.store_draws);
     json.at("sharpen").get_to(settings.sample.sharpen);
+    json.at("recycle_generated").get_to(settings.sample.recycle_generated);
     json.at("store_gradients").get_to(settings.store_gradients);
     json.at("save").get_to(settings.save);
     json.at("drop").get_to(settings.drop);

@@ -25,15 +25,20 @@ ChainResult run_chain(const Density& density, const SampleSettings& settings,
   Chain chain(density, settings, address);
   while (!chain.warm()) chain.step();
   chain.begin_sampling();
-  QuantityReader reader(density, {});
+  QuantityReader reader(density, {}, generated_of_kept(settings));
   reader.set_centre(chain.centre());
   ChainRecord record(reader, static_cast<std::size_t>(settings.draws),
                      settings.sharpen ? KeptGradients::yes : KeptGradients::no);
+  QuantityFailures failures;
   for (int i = 0; i < settings.draws; ++i) {
     const Transition& transition = chain.step();
-    record.add(reader.read(transition, chain.address()), reader);
+    const ReadDraw& draw = reader.read(transition, chain.address());
+    failures += draw.failures;
+    record.add(draw, reader);
   }
-  return chain_result(chain, std::move(record));
+  ChainResult result = chain_result(chain, std::move(record));
+  result.quantity_failures = failures;
+  return result;
 }
 
 }  // namespace
@@ -57,6 +62,10 @@ void SampleSettings::check() const {
   check_settings(initial);
   kernel.check();
   warmup.check();
+  if (recycle_generated && kernel.recycling.kind == RecyclingKind::none) {
+    throw ConfigError(
+        "recycle-generated: no states are kept with the recycling none; leave out one of both");
+  }
   if (start.size() > 1 && start.size() != static_cast<std::size_t>(chains)) {
     throw ConfigError(
         fmt::format("start: {} positions for {} chains; give none, one, or one per chain",
@@ -71,6 +80,7 @@ SampleResult sample(const Density& density, const SampleSettings& settings) {
   result.names = names_of(result.quantities);
   result.coordinates = density.names();
   result.kernel = settings.kernel;
+  result.recycle_generated = settings.recycle_generated;
   result.seed = settings.seed ? *settings.seed : fresh_seed();
 
   const auto chains = static_cast<std::size_t>(settings.chains);

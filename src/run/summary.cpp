@@ -50,11 +50,7 @@ std::vector<ParameterSummary> summarise(const SampleResult& result) {
     row.name = result.names[p];
     row.plain = plain_estimate(chains);
     row.convergence = convergence(chains);
-    // What is drawn anew for every draw has no values at the other states.
-    const bool generated = p < result.quantities.size() && result.quantities[p].generated;
-    if (result.kernel.recycling.kind != RecyclingKind::none && !generated) {
-      row.recycled = recycled_summary(result, p, begins);
-    }
+    if (result.recycles(p)) row.recycled = recycled_summary(result, p, begins);
   }
   return summary;
 }

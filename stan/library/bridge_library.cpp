@@ -157,10 +157,10 @@ class bs_model {
       throw std::invalid_argument("generated quantities need a random number generator");
     }
     Printed printed;
-    bs_rng unused(0);
+    bs_rng unused(0);  // the client for R passes no good pointer where none is needed
     Vector position = ConstVector(x, dimension_);
     Vector result;
-    model_->write_array((rng == nullptr ? unused : *rng).generator, position, result, transformed,
+    model_->write_array((generated ? *rng : unused).generator, position, result, transformed,
                         generated, printed.stream());
     std::copy(result.data(), result.data() + result.size(), values);
   }
@@ -388,3 +388,122 @@ REHMC_PUBLIC int bs_set_print_callback(PrintCallback* callback, char**) {
   print_callback = callback;
   return 0;
 }
+
+// The same for BridgeStan's client for R, which passes everything by pointers and takes nothing
+// back. A message is also given as a plain pointer, by which R has it freed.
+
+namespace {
+
+/// Calls `function(&message)` and hands its message to R.
+template <class Function>
+auto told_to_r(char** error, void** error_pointer, Function&& function) {
+  char* message = nullptr;
+  const auto result = function(&message);
+  if (message != nullptr) *error = message;  // else R's own text stays
+  *error_pointer = message;
+  return result;
+}
+
+}  // namespace
+
+REHMC_PUBLIC void bs_version_R(int* major, int* minor, int* patch) {
+  *major = bs_major_version;
+  *minor = bs_minor_version;
+  *patch = bs_patch_version;
+}
+REHMC_PUBLIC void bs_model_construct_R(char** data, int* seed, bs_model** model, char** error,
+                                       void** error_pointer) {
+  *model = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_model_construct(*data, static_cast<unsigned>(*seed), message);
+  });
+}
+REHMC_PUBLIC void bs_model_destruct_R(bs_model** model) { bs_model_destruct(*model); }
+REHMC_PUBLIC void bs_free_error_msg_R(void** error_pointer) {
+  bs_free_error_msg(static_cast<char*>(*error_pointer));
+}
+
+REHMC_PUBLIC void bs_name_R(bs_model** model, const char** name) { *name = bs_name(*model); }
+REHMC_PUBLIC void bs_model_info_R(bs_model** model, const char** info) {
+  *info = bs_model_info(*model);
+}
+REHMC_PUBLIC void bs_param_names_R(bs_model** model, int* transformed, int* generated,
+                                   const char** names) {
+  *names = bs_param_names(*model, *transformed != 0, *generated != 0);
+}
+REHMC_PUBLIC void bs_param_unc_names_R(bs_model** model, const char** names) {
+  *names = bs_param_unc_names(*model);
+}
+REHMC_PUBLIC void bs_param_num_R(bs_model** model, int* transformed, int* generated, int* number) {
+  *number = bs_param_num(*model, *transformed != 0, *generated != 0);
+}
+REHMC_PUBLIC void bs_param_unc_num_R(bs_model** model, int* number) {
+  *number = bs_param_unc_num(*model);
+}
+
+REHMC_PUBLIC void bs_param_constrain_R(bs_model** model, int* transformed, int* generated,
+                                       const double* x, double* values, bs_rng** rng, int* code,
+                                       char** error, void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_param_constrain(*model, *transformed != 0, *generated != 0, x, values, *rng, message);
+  });
+}
+REHMC_PUBLIC void bs_param_unconstrain_R(bs_model** model, const double* values, double* x,
+                                         int* code, char** error, void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_param_unconstrain(*model, values, x, message);
+  });
+}
+REHMC_PUBLIC void bs_param_unconstrain_json_R(bs_model** model, const char** json, double* x,
+                                              int* code, char** error, void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_param_unconstrain_json(*model, *json, x, message);
+  });
+}
+REHMC_PUBLIC void bs_param_initialize_R(bs_model** model, const char** json, bs_rng** rng,
+                                        double* radius, int* tries, int* jacobian, double* x,
+                                        int* code, char** error, void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_param_initialize(*model, *json, *rng, *radius, *tries, *jacobian != 0, x, message);
+  });
+}
+
+REHMC_PUBLIC void bs_log_density_R(bs_model** model, int* propto, int* jacobian, const double* x,
+                                   double* value, int* code, char** error, void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_log_density(*model, *propto != 0, *jacobian != 0, x, value, message);
+  });
+}
+REHMC_PUBLIC void bs_log_density_gradient_R(bs_model** model, int* propto, int* jacobian,
+                                            const double* x, double* value, double* gradient,
+                                            int* code, char** error, void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_log_density_gradient(*model, *propto != 0, *jacobian != 0, x, value, gradient,
+                                   message);
+  });
+}
+REHMC_PUBLIC void bs_log_density_hessian_R(bs_model** model, int* propto, int* jacobian,
+                                           const double* x, double* value, double* gradient,
+                                           double* hessian, int* code, char** error,
+                                           void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_log_density_hessian(*model, *propto != 0, *jacobian != 0, x, value, gradient, hessian,
+                                  message);
+  });
+}
+REHMC_PUBLIC void bs_log_density_hessian_vector_product_R(bs_model** model, int* propto,
+                                                          int* jacobian, const double* x,
+                                                          const double* vector, double* value,
+                                                          double* product, int* code, char** error,
+                                                          void** error_pointer) {
+  *code = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_log_density_hessian_vector_product(*model, *propto != 0, *jacobian != 0, x, vector,
+                                                 value, product, message);
+  });
+}
+
+REHMC_PUBLIC void bs_rng_construct_R(int* seed, bs_rng** rng, char** error, void** error_pointer) {
+  *rng = told_to_r(error, error_pointer, [&](char** message) {
+    return bs_rng_construct(static_cast<unsigned>(*seed), message);
+  });
+}
+REHMC_PUBLIC void bs_rng_destruct_R(bs_rng** rng) { bs_rng_destruct(*rng); }

@@ -6,6 +6,5 @@ import subprocess
 
 def rehmc(*words, **options):
     """The finished process, with its output as text."""
-    return subprocess.run(
-        [os.environ["REHMC"], *map(str, words)], capture_output=True, text=True, check=False, timeout=300, **options
-    )
+    given = {"timeout": 300, **options}
+    return subprocess.run([os.environ["REHMC"], *map(str, words)], capture_output=True, text=True, check=False, **given)

@@ -2,9 +2,12 @@
 """Tests of Stan programs: examples, backends, files, messages, and whatever users can get wrong."""
 
 import csv
+import ctypes
 import json
+import math
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -14,6 +17,13 @@ from command import rehmc
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "stan"
 SHORT = ["--warmup", 200, "--draws", 100, "--chains", 2, "--seed", 1, "--quiet"]
 NORMAL = "data { int<lower=1> N; vector[N] y; } parameters { real mu; real<lower=0> s; } model { y ~ normal(mu, s); }"
+
+BRIDGE_FUNCTIONS = (
+    "model_construct model_destruct free_error_msg name model_info param_names param_unc_names param_num "
+    "param_unc_num param_constrain param_unconstrain param_unconstrain_json param_initialize log_density "
+    "log_density_gradient log_density_hessian log_density_hessian_vector_product rng_construct rng_destruct "
+    "set_print_callback major_version minor_version patch_version"
+).split()
 
 
 def setUpModule():
@@ -89,16 +99,79 @@ class Examples(Folder):
             self.assertGreater(tau, 0)
             self.assertAlmostEqual(theta, mu + tau * effect, delta=1e-4 * (1 + abs(theta)))
 
-    def test_backends_agree(self):
-        for name in ("eight_schools", "constraints"):
-            with self.subTest(name):
-                program = EXAMPLES / f"{name}.stan"
-                result = rehmc(
-                    "check-gradient", program, "--data", program.with_suffix(".json"), "--points", 50,
-                    "--against", "compile", "--tolerance", 1e-9, "--json",
-                )  # fmt: skip
-                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-                self.assertTrue(json.loads(result.stdout)["ok"])
+    def test_library_has_all_functions_of_bridgestan(self):
+        file = self.folder / "schools.so"
+        self.assertEqual(rehmc("compile", EXAMPLES / "eight_schools.stan", "-o", file).returncode, 0)
+        library = ctypes.CDLL(file)
+        for name in BRIDGE_FUNCTIONS:
+            self.assertTrue(hasattr(library, f"bs_{name}"), name)
+            if name not in ("set_print_callback", "major_version", "minor_version", "patch_version"):
+                self.assertTrue(hasattr(library, f"bs_{name}_R"), name)
+
+    def test_library_serves_the_client_for_r(self):
+        file = self.folder / "schools.so"
+        self.assertEqual(rehmc("compile", EXAMPLES / "eight_schools.stan", "-o", file).returncode, 0)
+        library = ctypes.CDLL(file)
+
+        def call(name, *arguments):
+            """As R calls: every argument by pointer, and code, message and its address behind them."""
+            code, text, address = ctypes.c_int(0), ctypes.c_char_p(b""), ctypes.c_void_p()
+            library[f"bs_{name}_R"](*arguments, *map(ctypes.byref, (code, text, address)))
+            message = text.value.decode()
+            self.assertEqual(address.value is None, code.value == 0)
+            if address.value is not None:
+                library.bs_free_error_msg_R(ctypes.byref(address))
+            return code.value, message
+
+        def pointers(*values):
+            return [ctypes.byref(value) for value in values]
+
+        version = [ctypes.c_int() for _ in range(3)]
+        library.bs_version_R(*pointers(*version))
+        self.assertEqual([number.value for number in version], [2, 9, 0])
+        model, error, address = ctypes.c_void_p(), ctypes.c_char_p(b""), ctypes.c_void_p()
+        for data, works in ((b"{}", False), ((EXAMPLES / "eight_schools.json").read_bytes(), True)):
+            library.bs_model_construct_R(*pointers(ctypes.c_char_p(data), ctypes.c_int(1), model, error, address))
+            self.assertEqual((model.value is not None, address.value is None), (works, works))
+            if not works:
+                self.assertIn(b"variable", error.value)
+                library.bs_free_error_msg_R(ctypes.byref(address))
+        name, number = ctypes.c_char_p(), ctypes.c_int()
+        library.bs_name_R(*pointers(model, name))
+        self.assertIn(b"eight_schools", name.value)
+        no, yes = ctypes.c_int(0), ctypes.c_int(1)
+        library.bs_param_num_R(*pointers(model, yes, yes, number))
+        self.assertEqual(number.value, 26)
+        library.bs_param_unc_num_R(*pointers(model, number))
+        self.assertEqual(number.value, 10)
+
+        ten, many = ctypes.c_double * 10, ctypes.c_double * 26
+        x, gradient, product, values, back = ten(*[0.1] * 10), ten(), ten(), many(), ten()
+        value, other, hessian = ctypes.c_double(), ctypes.c_double(), (ctypes.c_double * 100)()
+        switches = pointers(model, yes, yes)
+        self.assertEqual(call("log_density_gradient", *switches, x, ctypes.byref(value), gradient), (0, ""))
+        self.assertEqual(call("log_density", *switches, x, ctypes.byref(other)), (0, ""))
+        self.assertEqual(value.value, other.value)
+        self.assertEqual(call("log_density_hessian", *switches, x, ctypes.byref(other), gradient, hessian), (0, ""))
+        words = (*switches, x, ten(*[1.0] * 10), ctypes.byref(other), product)
+        self.assertEqual(call("log_density_hessian_vector_product", *words), (0, ""))
+        self.assertAlmostEqual(sum(hessian[:10]), product[0], places=6)
+        rng = ctypes.c_void_p()
+        library.bs_rng_construct_R(*pointers(ctypes.c_int(1), rng, error, address))
+        self.assertEqual(call("param_constrain", *switches, x, values, ctypes.byref(rng)), (0, ""))
+        self.assertAlmostEqual(values[1], math.exp(0.1))
+        nowhere = ctypes.c_void_p(1)  # as R has it where no generator is needed
+        self.assertEqual(call("param_constrain", *pointers(model, no, no), x, values, ctypes.byref(nowhere)), (0, ""))
+        self.assertEqual(call("param_unconstrain", ctypes.byref(model), values, back), (0, ""))
+        self.assertAlmostEqual(back[1], 0.1)
+        code, message = call("param_unconstrain_json", *pointers(model, ctypes.c_char_p(b'{"mu": 1}')), back)
+        self.assertNotEqual(code, 0)
+        self.assertIn("param_unconstrain_json() failed", message)
+        start = pointers(model, ctypes.c_char_p(b'{"mu": 1.5}'), rng, ctypes.c_double(2), ctypes.c_int(10), yes)
+        self.assertEqual(call("param_initialize", *start, back), (0, ""))
+        self.assertEqual(back[0], 1.5)
+        library.bs_rng_destruct_R(ctypes.byref(rng))
+        library.bs_model_destruct_R(ctypes.byref(model))
 
     def test_library_gives_the_draws_of_its_program(self):
         library = self.folder / "schools.so"
@@ -186,6 +259,43 @@ class Runs(Folder):
         self.assertEqual({float(row[x]) > 0 for row in lost}, {True})
         self.assertGreater(len(lost), 10)
         self.assertLess(len(lost), 90)
+        failures = len(lost) + sum(row[z].lower() == "nan" for row in draws(self.folder / "run/chain-2.csv")[1])
+        self.assertIn(f"failed to compute its quantities for {failures} of 200 draws, ", result.stderr)
+        # A run that is taken up again has counted on.
+        self.assertEqual(self.sample(program, None, "--draws", 60, name="half").returncode, 0)
+        result = rehmc("extend", self.folder / "half", "--draws", 40, "--quiet")
+        self.assertIn(f"for {failures} of 200 draws, ", result.stderr)
+
+    def test_generated_quantities_of_recycled_states(self):
+        def summary(name):
+            told = json.loads((self.folder / name / "summary.json").read_text(encoding="utf-8"))
+            return {parameter["name"]: parameter for parameter in told["parameters"]}
+
+        def noises(name, chain):
+            names, rows = draws(self.folder / name / f"recycled-{chain}.csv")
+            return [float(row[names.index("z")]) for row in rows]
+
+        for name, words in {
+            "without": [], "with": ["--recycle-generated"], "alone": ["--recycle-generated", "--threads", 1],
+            "short": ["--recycle-generated", "--draws", 60],
+        }.items():  # fmt: skip
+            self.assertEqual(self.sample(self.PROGRAM, self.DATA, *words, name=name).returncode, 0)
+        self.assertEqual(rehmc("extend", self.folder / "short", "--draws", 40, "--quiet").returncode, 0)
+        for chain in (1, 2):
+            self.assertEqual(*(draws(self.folder / name / f"chain-{chain}.csv") for name in ("without", "with")))
+            self.assertTrue(all(noise != noise for noise in noises("without", chain)))
+            self.assertEqual(len(set(noises("with", chain))), 800)
+            self.assertEqual(noises("with", chain), noises("alone", chain))
+            self.assertEqual(noises("with", chain), noises("short", chain))
+        self.assertNotIn("recycled", summary("without")["z"])
+        estimates = summary("with")["z"]
+        self.assertNotIn("sharpened", estimates)
+        self.assertLess(estimates["recycled"]["mcse_mean"], estimates["plain"]["mcse_mean"])
+        result = self.sample(self.PROGRAM, self.DATA, "--recycle-generated", "--no-draws", name="bounded")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIsNotNone(summary("bounded")["z"]["recycled"]["mcse_mean"])
+        result = self.sample(self.PROGRAM, self.DATA, "--recycle-generated", "--recycle", "none", name="none")
+        self.assert_says(result, 78, "recycle-generated")
 
     def test_a_program_the_interpreter_refuses_is_compiled(self):
         program = "parameters { tuple(real, real<lower=0>) a; } model { a.1 ~ std_normal(); a.2 ~ exponential(1); }"
@@ -224,6 +334,27 @@ class BadInput(Folder):
                 self.assert_says(self.sample(NORMAL, text), 65, *parts)
         self.assert_says(self.sample(NORMAL), 65, "model.stan", "--data")
 
+    def test_data_of_compiled_programs(self):
+        program = EXAMPLES / "eight_schools.stan"
+        good = json.loads(program.with_suffix(".json").read_text(encoding="utf-8"))
+        for name, value, parts in (
+            ("y", None, ["variable name=y", "dims found=()"]),
+            ("y", [1, 2], ["mismatch", "variable name=y", "(8)", "(2)"]),
+            ("J", 8.5, ["int variable contained non-int values", "J"]),
+            ("J", -1, ["J is -1", "greater than or equal to"]),
+            ("y", ["NaN"] * 8, []),
+        ):
+            with self.subTest(name=name, value=value):
+                given = {**good, name: value} if value is not None else {key: good[key] for key in good if key != name}
+                file = self.write("data.json", json.dumps(given).replace('"NaN"', "NaN"))
+                result = rehmc(
+                    "sample", program, "--data", file, "--stan-backend", "compile", *SHORT, "--output", self.folder / "run"
+                )
+                if parts:
+                    self.assert_says(result, 65, "eight_schools.stan", "data.json", *parts)
+                else:  # a value like others to the program, but no density comes of it
+                    self.assert_says(result, 70, "is nan, but must be not nan")
+
     def test_not_a_number_is_a_value(self):
         program = "data { real z; real w; } parameters { real x; } model { x ~ std_normal(); if (is_nan(z)) x ~ normal(9, 0.1); }"
         for text in ('{"z": NaN, "w": -Infinity}', '{"z": "NaN", "w": "-Inf"}'):
@@ -255,6 +386,9 @@ class BadInput(Folder):
         wheel = self.write("stanli-0.24.0-py3-none-any.whl", "not a wheel")
         self.assert_says(rehmc("stan", "install", "--from", wheel), 65, "none of the wheels", "sha256")
         compiling = ["--stan-backend", "compile"]
+        (self.folder / "cache/rehmc/stan/compiler-4.17.0/httpstan").mkdir(parents=True)
+        self.assert_says(self.sample(NORMAL, self.DATA, *compiling, env=environment), 78, "damaged: there is no httpstan/stanc")
+        shutil.rmtree(self.folder / "cache/rehmc/stan/compiler-4.17.0")
         self.assert_says(self.sample(NORMAL, self.DATA, *compiling, env=environment), 78, "rehmc stan install --compiler")
         self.assert_says(
             self.sample(NORMAL, self.DATA, "--cmdstan", self.folder), 78, "is not a CmdStan that was built", "bin/stanc"
@@ -278,6 +412,130 @@ class BadInput(Folder):
             self.assert_says(
                 self.sample(NORMAL, self.DATA, "--stan-backend", "compile", env=environment), 70, "No space left on device"
             )
+
+
+class StandIn(Folder):
+    """Compiling with a script in the place of g++, in a cache of its own that has the real stanc."""
+
+    def setUp(self):
+        super().setUp()
+        installed = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "rehmc/stan")
+        self.cache = self.folder / "cache/rehmc/stan"
+        self.cache.mkdir(parents=True)
+        (self.cache / "compiler-4.17.0").symlink_to(installed / "compiler-4.17.0")
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "CXX": str(self.folder / "g++")}
+
+
+class Cache(StandIn):
+    """The stand-in's libraries are the sources that they are made of; it keeps a log of what it compiles."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_compiler("1")
+        self.write("parts/normal.stan", "y ~ normal(mu, s);\n")
+        self.program = self.write("model.stan", NORMAL.replace("y ~ normal(mu, s);", "\n#include normal.stan\n"))
+
+    def make_compiler(self, version):
+        script = f"""#!/bin/sh
+            [ "$1" = --version ] && echo stand-in {version} && exit
+            for word in "$@"; do
+                [ "$before" = -o ] && out=$word
+                case "$word" in *.cpp|*.o) [ "$before" = -o ] || sources="$sources $word" ;; esac
+                before=$word
+            done
+            sleep 0.2
+            cat $sources > "$out"
+            echo $sources >> "{self.folder}/log"
+            """
+        self.write("g++", script).chmod(0o755)
+
+    def words(self, *more):
+        return ["compile", self.program, "--include-path", self.folder / "parts", "-o", self.folder / "made.so", *more]
+
+    def compile(self, *more):
+        """The library, and how many programs have been compiled by now."""
+        result = rehmc(*self.words(*more), env=self.environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        log = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        return (self.folder / "made.so").read_text(encoding="utf-8"), sum(line.endswith("program.cpp") for line in log)
+
+    def test_everything_that_a_library_is_made_of_counts(self):
+        first = self.compile()
+        self.assertEqual(first[1], 1)
+        self.assertEqual(self.compile(), first)
+        self.write("parts/normal.stan", "y ~ cauchy(mu, s);\n")
+        library, count = self.compile()
+        self.assertEqual(count, 2)
+        self.assertIn("cauchy", library)
+        self.assertEqual(self.compile("--native")[1], 3)
+        self.make_compiler("2")
+        self.assertEqual(self.compile()[1], 4)
+        self.write("parts/normal.stan", "y ~ normal(mu, s);\n")
+        self.make_compiler("1")
+        self.assertEqual(self.compile(), (first[0], 4))
+
+    def test_a_program_is_compiled_once_however_many_ask(self):
+        words = [os.environ["REHMC"], *map(str, self.words())]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        processes = [subprocess.Popen(words, env=self.environment, **quiet) for _ in range(4)]
+        self.assertEqual([process.wait(300) for process in processes], [0] * 4)
+        self.assertEqual(self.compile()[1], 1)
+
+
+class PrecompiledHeader(StandIn):
+    """Whose stand-in makes files, but no object: the real header takes 800 MB."""
+
+    def make_compiler(self, header, version="stand-in 1"):
+        """Does `header` to compile a header; fails with its arguments otherwise."""
+        script = f"""#!/bin/sh
+            case "$*" in
+                --version) echo {version} ;;
+                *c++-header*) {header} ;;
+                *) echo "called with $*"; exit 1 ;;
+            esac
+            """
+        self.write("g++", script).chmod(0o755)
+
+    def install(self):
+        return rehmc("stan", "install", "--precompiled-header", env=self.environment)
+
+    def compile(self, *words):
+        return rehmc("compile", self.write("model.stan", NORMAL), *words, env=self.environment)
+
+    def test_is_used_where_it_fits(self):
+        self.make_compiler('for word in "$@"; do [ "$before" = -o ] && echo whole > "$word"; before=$word; done')
+        self.assertNotIn("-include", self.compile().stderr)
+        result = self.install()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("800 MB", result.stdout)
+        self.assertIn("there already", self.install().stdout)
+        (folder,) = (self.cache / "programs").glob("header-*")
+        self.assertIn(f"precompiled, {folder}", rehmc("stan", "status", env=self.environment).stdout)
+        self.assertIn(f"-include {folder}/model_header.hpp", self.program_words())
+        self.assertNotIn("-include", self.program_words("--native"))
+        self.make_compiler("false", version="stand-in 2")
+        self.assertNotIn("-include", self.program_words())
+
+    def program_words(self, *words):
+        """How the program itself is compiled, with the functions around it there already."""
+        script = (self.folder / "g++").read_text(encoding="utf-8")
+        functions = '*bridge_library.cpp*) for word in "$@"; do [ "$before" = -o ] && echo > "$word"; before=$word; done ;;'
+        self.write("g++", script.replace("*c++-header*)", f"{functions}\n*c++-header*)"))
+        result = self.compile(*words)
+        self.assertIn("program.cpp", result.stderr)
+        return result.stderr
+
+    def test_half_of_one_is_none(self):
+        half = 'for word in "$@"; do [ "$before" = -o ] && echo half > "$word"; before=$word; done'
+        for end in ("kill -9 $$", "echo No space left on device; exit 1"):
+            self.make_compiler(f"{half}; {end}")
+            self.assert_says(self.install(), 70, "Stan's headers: the C++ compiler failed")
+            self.assertEqual(list((self.cache / "programs").glob("header-*")), [])
+            self.assertIn("not precompiled", rehmc("stan", "status", env=self.environment).stdout)
+
+    def test_takes_the_right_compiler(self):
+        self.make_compiler("true", version="clang 19")
+        self.assert_says(self.install(), 78, "takes g++", "CXX")
 
 
 class CmdStan(Folder):
@@ -308,6 +566,7 @@ class CmdStan(Folder):
             self.assertEqual(result.returncode, 78, result.stderr)
             self.assertIn("use CmdStan for it", result.stderr)
         self.assertIn("unknown argument 'num_sample'", self.run_exe("sample", "num_sample=3", *data).stderr)
+        self.assertIn("stepsize_jitter: found 0.5", self.run_exe("sample", "stepsize_jitter=0.5", *data).stderr)
         self.assertIn("seed: found 'x'", self.run_exe("sample", "random", "seed=x", *data).stderr)
 
 

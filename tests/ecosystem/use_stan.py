@@ -3,11 +3,13 @@
 
 usage: use_stan.py COMMAND
 
-BridgeStan's own client and walnutpie load the library; cmdstanpy runs the executable. Needs their packages.
+BridgeStan's own client and walnutpie load the library, and so does R, in the way of BridgeStan's client for it;
+cmdstanpy runs the executable. Needs their packages.
 """
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ def run(*words):
     result = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))} failed:\n{result.stdout}{result.stderr}")
+    return result.stdout
 
 
 def check(what, holds):
@@ -60,6 +63,14 @@ def use_walnutpie(model):
     check(f"walnutpie: the mean of mu is {mu.mean():.2f}, near 4.4", abs(mu.mean() - 4.4) < 0.7)
 
 
+def use_r(library):
+    if shutil.which("Rscript") is None:
+        print("  R is not installed")
+        return
+    script = pathlib.Path(__file__).with_name("use_bridge.R")
+    print(run("Rscript", script, library, DATA), end="")
+
+
 def use_cmdstanpy(executable, folder):
     # cmdstanpy asks which CmdStan there is, even if it has an executable already.
     (folder / "cmdstan" / "bin").mkdir(parents=True)
@@ -80,6 +91,7 @@ def main(command):
         folder = pathlib.Path(name)
         run(command, "compile", PROGRAM, "-o", folder / "schools.so")
         use_walnutpie(use_bridgestan(str(folder / "schools.so")))
+        use_r(folder / "schools.so")
         run(command, "cmdstan-exe", PROGRAM, "-o", folder / "schools")
         use_cmdstanpy(str(folder / "schools"), folder)
 

@@ -88,7 +88,7 @@ TEST(Bridge, LosesOnlyGeneratedQuantitiesWhereTheyReject) {
   const std::vector<double> x{0, -2};
   std::vector<double> values(3);
   Stream stream(Address{}, Purpose::generated);
-  density.evaluate_quantities(x, values, &stream);
+  EXPECT_THROW(density.evaluate_quantities(x, values, &stream), std::domain_error);
   EXPECT_EQ(values[1], -2);
   EXPECT_TRUE(std::isnan(values[2]));
   ASSERT_EQ(model_messages().kinds().size(), 1U);

@@ -91,6 +91,19 @@ TEST(Diagnostics, TellOfEnergiesThatHardlyChange) {
   EXPECT_NE(diagnostics.warnings[0].text.find("chain 3"), std::string::npos);
 }
 
+TEST(Diagnostics, TellOfQuantitiesThatTheModelFailedToCompute) {
+  SampleResult result = healthy_result();
+  result.chains[1].quantity_failures = {3, 0};
+  result.chains[3].quantity_failures = {4, 0};
+  Diagnostics diagnostics = diagnose(result, healthy_summary());
+  EXPECT_EQ(kinds(diagnostics), Kinds{"quantities"});
+  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws,"), std::string::npos);
+  result.chains[0].quantity_failures = {0, 20};
+  diagnostics = diagnose(result, healthy_summary());
+  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws and 20 recycled states,"),
+            std::string::npos);
+}
+
 TEST(Diagnostics, TellOfChainsThatDisagree) {
   std::vector<ParameterSummary> summary = healthy_summary();
   summary[1].convergence.rhat = 1.02;

@@ -6,12 +6,15 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/correlated_normal.hpp"
 #include "models/eight_schools.hpp"
+#include "models/standard_normal.hpp"
 #include "models/wishart.hpp"
+#include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "tests/kernel/mechanics.hpp"
 
@@ -162,6 +165,38 @@ TEST(EndToEnd, CorrelatedNormal) {
     }
     scores.expect_all_within(1e-4);
   }
+}
+
+/// Standard normals, read as themselves and with noise drawn about them.
+struct NoisyNormal : StandardNormal {
+  NoisyNormal() : StandardNormal(2) {}
+  std::vector<Quantity> quantities() const { return {{"x", 0}, {"noisy", {}, true}}; }
+  void evaluate_quantities(std::span<const double> x, std::span<double> values,
+                           Stream* stream) const {
+    values[0] = x[0];
+    values[1] = stream == nullptr ? std::nan("") : 1000 + x[0] + stream->normal();
+  }
+};
+
+// False alarms: 1e-4.
+TEST(EndToEnd, GeneratedQuantitiesOfKeptStates) {
+  SampleSettings settings = run_of(KernelKind::nuts, "spread:8");
+  const std::vector<ParameterSummary> without = summarise(sample(NoisyNormal{}, settings));
+  EXPECT_TRUE(without[0].recycled.has_value());
+  EXPECT_FALSE(without[1].recycled.has_value());
+  settings.recycle_generated = true;
+  const std::vector<ParameterSummary> with = summarise(sample(NoisyNormal{}, settings));
+  EXPECT_EQ(with[1].plain.mean, without[1].plain.mean);  // the chain's own draws do not change
+  ASSERT_TRUE(with[1].recycled.has_value());
+  Scores scores;
+  scores.look_at(with[1].recycled->mean, with[1].recycled->mcse_mean, 1000);
+  scores.look_at(with[1].recycled->sd, with[1].recycled->mcse_sd, std::sqrt(2));
+  scores.expect_all_within(1e-4);
+  // The noise of eight states averages out: what is left of it is an eighth.
+  EXPECT_LT(with[1].recycled->mcse_mean, with[1].plain.mcse_mean);
+
+  settings.kernel.recycling = parse_recycling("none");
+  EXPECT_THROW(sample(NoisyNormal{}, settings), ConfigError);
 }
 
 /// Posterior means of the eight schools, non-centred, by quadrature over log tau: given tau

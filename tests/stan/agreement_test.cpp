@@ -3,10 +3,13 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/registry.hpp"
+#include "models/varying_intercepts.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
 #include "stan/model.hpp"
@@ -63,6 +66,29 @@ TEST_F(Agreement, LogisticRegression) {
   const std::string ours = "{" + data.substr(data.find("\"x\""));
   expect_same(example("logistic_regression").density,
               make_model("logistic-regression", ours, "f").density);
+}
+
+/// Our multilevel model with the example's prior of the slope, which is tighter than that of the
+/// intercept.
+struct VaryingInterceptsOfExample : VaryingIntercepts {
+  using VaryingIntercepts::VaryingIntercepts;
+  double operator()(std::span<const double> x, std::span<double> gradient) const {
+    constexpr double more = 1 / (slope_sd * slope_sd) - 1 / (intercept_sd * intercept_sd);
+    const double value = VaryingIntercepts::operator()(x, gradient);
+    gradient[1] -= more * x[1];
+    return value - more * x[1] * x[1] / 2;
+  }
+  static constexpr double intercept_sd = 5;
+  static constexpr double slope_sd = 2;
+  static constexpr double scale_sd = 2;
+};
+
+TEST_F(Agreement, VaryingIntercepts) {
+  const auto data = nlohmann::json::parse(read_file(examples / "varying_intercepts.json"));
+  const GroupedData grouped{data.at("group"), data.at("x"), data.at("y")};
+  using Ours = VaryingInterceptsOfExample;
+  expect_same(example("varying_intercepts").density,
+              Ours(grouped, {.location_sd = Ours::intercept_sd, .scale_sd = Ours::scale_sd}));
 }
 
 TEST_F(Agreement, QuantitiesOfOneCoordinateAreKnown) {

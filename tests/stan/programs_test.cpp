@@ -43,6 +43,8 @@ class Programs : public testing::Test {
   files::path folder_;
 };
 
+bool always(const files::path&) { return true; }
+
 template <class F>
 std::string message(const F& function) {
   try {
@@ -115,7 +117,7 @@ TEST_F(Programs, MustBeText) {
 
 TEST_F(Programs, CacheHoldsWholeFoldersOnly) {
   const files::path target = folder_ / "cache" / "thing";
-  EXPECT_THROW(make_cached(target,
+  EXPECT_THROW(make_cached(target, always,
                            [](const files::path& unfinished) {
                              std::ofstream(unfinished / "half") << "half";
                              throw std::runtime_error("the disk is full");
@@ -124,7 +126,7 @@ TEST_F(Programs, CacheHoldsWholeFoldersOnly) {
   EXPECT_FALSE(files::exists(target));
   // What a process that was killed has left does not matter.
   write("cache/.thing.unfinished/half", "half");
-  make_cached(target,
+  make_cached(target, always,
               [](const files::path& unfinished) { std::ofstream(unfinished / "whole") << "w"; });
   EXPECT_TRUE(files::exists(target / "whole"));
   EXPECT_FALSE(files::exists(target / "half"));
@@ -132,11 +134,13 @@ TEST_F(Programs, CacheHoldsWholeFoldersOnly) {
 
 TEST_F(Programs, CacheIsFilledByOneAtATime) {
   const files::path target = folder_ / "cache" / "thing";
+  write("cache/thing/damaged", "");
+  const auto is_whole = [](const files::path& folder) { return files::exists(folder / "whole"); };
   std::atomic<int> fills{0};
   std::vector<std::thread> threads;
   for (int k = 0; k < 4; ++k) {
     threads.emplace_back([&] {
-      make_cached(target, [&](const files::path& unfinished) {
+      make_cached(target, is_whole, [&](const files::path& unfinished) {
         ++fills;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         std::ofstream(unfinished / "whole") << "w";
@@ -146,11 +150,13 @@ TEST_F(Programs, CacheIsFilledByOneAtATime) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(fills, 1);
   EXPECT_TRUE(files::exists(target / "whole"));
+  EXPECT_FALSE(files::exists(target / "damaged"));
 }
 
 TEST_F(Programs, CacheThatCannotBeWrittenIsNamed) {
   const files::path file = write("file", "");
-  const std::string told = message([&] { make_cached(file / "thing", [](const files::path&) {}); });
+  const std::string told =
+      message([&] { make_cached(file / "thing", always, [](const files::path&) {}); });
   EXPECT_NE(told.find("cannot make the cache folder"), std::string::npos) << told;
   EXPECT_NE(told.find("XDG_CACHE_HOME"), std::string::npos) << told;
 }

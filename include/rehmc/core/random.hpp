@@ -26,6 +26,9 @@ enum class Purpose : std::uint32_t {
   step_size = 10,
   generated = 11,
   spot_check = 12,
+  gradient_check = 13,
+  coordinate_search = 14,
+  generated_of_kept = 15,
 };
 
 /// Where in the run a stream lives.

@@ -36,7 +36,8 @@ class BridgeDensity {
   /// Of the unconstrained parameters, as in "theta.1".
   std::vector<std::string> names() const;
   std::vector<Quantity> quantities() const;
-  /// Where generated quantities reject, they become NaN.
+  /// Where generated quantities reject, they are NaN, and std::domain_error is thrown when all
+  /// others are written.
   void evaluate_quantities(std::span<const double> x, std::span<double> values, Stream* stream);
 
   /// The log density alone.

@@ -35,7 +35,7 @@ concept NamedLogDensity = LogDensity<D> && requires(const D& constant) {
 
 /// A log density whose users read other numbers than its coordinates. `evaluate_quantities(x,
 /// values, stream)` writes one value for each of `quantities()`; without a stream (nullptr) those
-/// that are generated become NaN. It may throw: what it had to write is then NaN.
+/// that are generated become NaN. It may throw: what it has not written by then is NaN.
 template <class D>
 concept QuantityLogDensity = LogDensity<D> &&
     requires(D& density, const D& constant, std::span<const double> x, std::span<double> values,

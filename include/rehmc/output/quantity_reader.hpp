@@ -13,6 +13,23 @@
 
 namespace rehmc {
 
+/// How often a model failed to compute its quantities, or those that it generates; what it left
+/// out is NaN.
+struct QuantityFailures {
+  std::uint64_t draws = 0;  ///< for the next state of the chain
+  std::uint64_t kept = 0;   ///< for kept states
+
+  QuantityFailures& operator+=(const QuantityFailures& more) {
+    draws += more.draws;
+    kept += more.kept;
+    return *this;
+  }
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(draws, kept);
+  }
+};
+
 /// A transition as users read it. Views are valid until the reader's next draw.
 struct ReadDraw {
   const Transition* transition = nullptr;
@@ -22,15 +39,19 @@ struct ReadDraw {
   std::span<const double> first;
   std::span<const double> second;
   std::span<const WeightedState> kept;  ///< their positions hold the recorded quantities
+  QuantityFailures failures;
 };
+
+/// Whether kept states get generated quantities as well, each by random numbers of its own; else
+/// those are NaN.
+enum class GeneratedOfKept { no, yes };
 
 /// What the quantities of a density are, and which are recorded.
 class QuantityReader {
  public:
-  /// `columns`: the quantities to record, in rising order; none for all. With `generated_of_kept`,
-  /// kept states get generated quantities as well, else NaN.
+  /// `columns`: the quantities to record, in rising order; none for all.
   QuantityReader(const Density& density, std::vector<std::size_t> columns,
-                 bool generated_of_kept = false);
+                 GeneratedOfKept generated_of_kept = GeneratedOfKept::no);
 
   const std::vector<std::size_t>& columns() const { return columns_; }
   /// Whether what is recorded is the states' positions as they are.
@@ -46,22 +67,19 @@ class QuantityReader {
   /// A single state; generated quantities are NaN without a stream.
   std::span<const double> read(std::span<const double> position, Stream* stream);
 
-  /// How often the model failed to compute its quantities, which were then NaN.
-  std::uint64_t failures() const { return failures_; }
-
  private:
   void copy_recorded(std::span<const double> all, std::vector<double>& to) const;
-  void read_into(std::span<const double> position, Stream* stream, std::vector<double>& to);
-  void read_kept(const Transition& transition, Stream* stream);
+  /// Whether the model computed them all.
+  bool read_into(std::span<const double> position, Stream* stream, std::vector<double>& to);
+  void read_kept(const Transition& transition, const Address& address);
   void average_kept();
 
   std::optional<Density> model_;  ///< if it computes quantities; else they are coordinates
   std::size_t dimension_;         ///< of positions
   std::size_t quantities_;
   std::vector<std::size_t> columns_;
-  bool generated_of_kept_;
+  GeneratedOfKept generated_of_kept_;
   std::vector<double> centre_;
-  std::uint64_t failures_ = 0;
 
   std::vector<double> all_;
   std::vector<double> values_;

@@ -29,6 +29,7 @@ struct ChainResult {
   double seconds_sampling = 0;
   std::array<std::uint64_t, fault_count> faults{};  ///< of the model, by cause, over the whole run
   std::string first_message{};                      ///< what the model said when it first threw
+  QuantityFailures quantity_failures{};             ///< after warmup
 };
 
 /// Draws of a chain, stored or not.
@@ -43,7 +44,14 @@ struct SampleResult {
   std::vector<std::string> coordinates{};  ///< names of the coordinates of states
   std::uint64_t seed = 0;
   KernelSettings kernel;
+  bool recycle_generated = false;  ///< whether kept states have generated quantities
   std::vector<ChainResult> chains;
+
+  /// Whether the kept states have values in this column, so that there are recycled estimates.
+  bool recycles(std::size_t column) const {
+    const bool generated = column < quantities.size() && quantities[column].generated;
+    return kernel.recycling.kind != RecyclingKind::none && (recycle_generated || !generated);
+  }
 };
 
 }  // namespace rehmc

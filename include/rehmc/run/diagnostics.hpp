@@ -22,6 +22,7 @@ struct Diagnostics {
   std::vector<double> ebfmi;  ///< per chain
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
+  QuantityFailures quantity_failures;
   double seconds_warmup = 0;    ///< summed over chains
   double seconds_sampling = 0;  ///< summed over chains
   std::vector<Warning> warnings;

@@ -20,6 +20,7 @@ struct SampleSettings {
   int draws = 1000;
   int threads = 0;                    ///< 0: one per core
   bool sharpen = true;                ///< keep the gradients of kept states, for summaries
+  bool recycle_generated = false;     ///< kept states have generated quantities too
   std::optional<std::uint64_t> seed;  ///< none: a fresh one, to be found in the result
   KernelSettings kernel;
   WarmupSettings warmup;
@@ -38,6 +39,10 @@ struct SampleSettings {
   /// Throws ConfigError that names the setting, the value and the remedy.
   void check() const;
 };
+
+inline GeneratedOfKept generated_of_kept(const SampleSettings& settings) {
+  return settings.recycle_generated ? GeneratedOfKept::yes : GeneratedOfKept::no;
+}
 
 class Chain;
 /// What a chain tells of itself, with a record of its draws.
