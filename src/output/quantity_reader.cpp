@@ -12,6 +12,11 @@ namespace rehmc {
 
 namespace {
 
+bool any_generated(const Density& density) {
+  const std::vector<Quantity> quantities = density.quantities();
+  return std::ranges::any_of(quantities, [](const Quantity& q) { return q.generated; });
+}
+
 std::vector<std::size_t> all_of(std::size_t count) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -24,6 +29,7 @@ QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> 
                                bool generated_of_kept)
     : dimension_(density.dimension()),
       quantities_(density.quantities().size()),
+      generates_(any_generated(density)),
       columns_(columns.empty() ? all_of(quantities_) : std::move(columns)),
       generated_of_kept_(generated_of_kept) {
   if (!density.reads_coordinates()) model_ = density;
@@ -70,8 +76,7 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
     return draw_;
   }
   Stream stream(address, Purpose::generated);
-  read_into(transition.state.position, &stream, values_);
-  read_kept(transition, generated_of_kept_ ? &stream : nullptr);
+  read_all(transition, stream);
   if (model_) {
     average_kept();
   } else {
@@ -85,13 +90,39 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
   return draw_;
 }
 
-void QuantityReader::read_kept(const Transition& transition, Stream* stream) {
+void QuantityReader::read_all(const Transition& transition, Stream& stream) {
+  positions_.assign(1, transition.state.position);
+  for (const WeightedState& state : transition.recycled) {
+    positions_.push_back(state.state.position);
+  }
+  const bool together = model_ && !generates_ && evaluate_together();
+  const auto read_state = [&](std::size_t i, Stream* own, std::vector<double>& to) {
+    if (together) return copy_recorded(together_views_[i], to);
+    read_into(positions_[i], own, to);
+  };
+  read_state(0, &stream, values_);
   kept_view_.clear();
   kept_.resize(std::max(kept_.size(), transition.recycled.size()));
   for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
     const WeightedState& state = transition.recycled[k];
-    read_into(state.state.position, stream, kept_[k]);
+    read_state(k + 1, generated_of_kept_ ? &stream : nullptr, kept_[k]);
     kept_view_.push_back({{kept_[k], {}, state.state.log_density}, state.weight});
+  }
+}
+
+/// Some models compute the quantities of many states faster in one call. If that throws, who knows
+/// for which of them: then it is of no use.
+bool QuantityReader::evaluate_together() {
+  together_.resize(positions_.size() * quantities_);
+  together_views_.clear();
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    together_views_.push_back(std::span(together_).subspan(i * quantities_, quantities_));
+  }
+  try {
+    model_->evaluate_quantities_batch(positions_, together_views_);
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
 }
 
