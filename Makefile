@@ -55,8 +55,9 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 
 .PHONY: bench
 bench: toolchains ## measure the speed: a table, and build/bench.json
-	@cmake --build $(RELEASE) --target rehmc_bench stan_bench
+	@cmake --build $(RELEASE) --target rehmc_bench batch_bench stan_bench
 	@$(RELEASE)/bench/rehmc_bench build/bench.json
+	@$(RELEASE)/bench/batch_bench
 	@$(RELEASE)/bench/stan_bench $(RELEASE)/rehmc examples/stan build/bench-stan.json
 
 # Takes about an hour and a half on two cores; `make gains RUNS=20` gives a rough picture.

@@ -61,7 +61,7 @@ void add_common(CLI::App& command, ResumeOptions& options) {
   command.add_option("RUN", options.run, "the folder of the run")->required();
   command
       .add_option("--threads", options.threads,
-                  "chains that run at the same time; 0 for one per core (default: as before)")
+                  "threads that run chains; 0 for one per core (default: as before)")
       ->check(CLI::Range(0, 100000));
   add_show_options(command, options.show);
 }

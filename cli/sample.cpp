@@ -30,6 +30,7 @@ constexpr int most_draws_until = 100'000;
 struct SampleOptions {
   ModelChoice model;
   std::string output;
+  std::string engine = "threads";
   std::string kernel = "nuts";
   std::string recycle = "spread:8";
   std::string metric = "diag";
@@ -164,6 +165,7 @@ bool parse_sharpen(const std::string& word) {
 int sample(SampleOptions& options) {
   RunSettings& run = options.run;
   SampleSettings& settings = run.sample;
+  settings.engine = parse_engine(options.engine);
   settings.kernel.kind = parse_kernel(options.kernel);
   settings.kernel.recycling = parse_recycling(options.recycle);
   settings.warmup.metric = parse_metric(options.metric);
@@ -222,6 +224,10 @@ void add_sample(CLI::App& app, Action& chosen) {
       ->type_name("DIR");
   command.add_flag("--force", options->force, "replace a run that is in the folder already");
   command.add_option("--seed", options->seed, "seed of all random numbers (default: a fresh one)");
+  command
+      .add_option("--engine", options->engine,
+                  "threads, or batch: many chains at once, whose gradients a model takes together")
+      ->capture_default_str();
   command.add_option("--kernel", options->kernel, "nuts, nuts-slice or hmc")->capture_default_str();
   command
       .add_option("--recycle", options->recycle,

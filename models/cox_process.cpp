@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "models/chain_lanes.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
@@ -37,9 +38,11 @@ class Mirror {
   /// The cell in the middle mirrors itself and would count twice.
   double share(std::size_t k) const { return k == opposite(k) ? 1 / std::numbers::sqrt2 : 1; }
 
-  void fold(const double* x, double* folded) const {
+  /// Of numbers, or of rows of them.
+  template <class Value>
+  void fold(const Value* x, Value* folded) const {
     for_quarter([&](const Images& at) {
-      const double a = x[at.here], b = x[at.right], c = x[at.below], d = x[at.across];
+      const Value a = x[at.here], b = x[at.right], c = x[at.below], d = x[at.across];
       folded[at.even_even] = at.row_share * at.column_share * 0.5 * (a + b + c + d);
       if (at.has_right) folded[at.even_odd] = at.row_share * 0.5 * (a - b + c - d);
       if (at.has_below) folded[at.odd_even] = at.column_share * 0.5 * (a + b - c - d);
@@ -47,18 +50,20 @@ class Mirror {
     });
   }
 
-  /// Subtracts from x what was folded.
-  void subtract_unfolded(const double* folded, double* x) const {
+  /// Adds to x, with a sign, what was folded.
+  template <class Value>
+  void add_unfolded(double sign, const Value* folded, Value* x) const {
+    const double half = sign * 0.5;
     for_quarter([&](const Images& at) {
-      const double ee = at.row_share * at.column_share * 0.5 * folded[at.even_even];
-      const double eo = at.has_right ? at.row_share * 0.5 * folded[at.even_odd] : 0;
-      const double oe = at.has_below ? at.column_share * 0.5 * folded[at.odd_even] : 0;
-      const double oo = at.has_right && at.has_below ? 0.5 * folded[at.odd_odd] : 0;
+      const Value ee = at.row_share * at.column_share * half * folded[at.even_even];
+      const Value eo = at.has_right ? at.row_share * half * folded[at.even_odd] : Value{};
+      const Value oe = at.has_below ? at.column_share * half * folded[at.odd_even] : Value{};
+      const Value oo = at.has_right && at.has_below ? half * folded[at.odd_odd] : Value{};
       // In the middle these are the same cell, which then takes both.
-      x[at.here] -= ee + eo + oe + oo;
-      x[at.right] -= ee - eo + oe - oo;
-      x[at.below] -= ee + eo - oe - oo;
-      x[at.across] -= ee - eo - oe + oo;
+      x[at.here] += ee + eo + oe + oo;
+      x[at.right] += ee - eo + oe - oo;
+      x[at.below] += ee + eo - oe - oo;
+      x[at.across] += ee - eo - oe + oo;
     });
   }
 
@@ -128,6 +133,31 @@ double cell_area(const CoxSettings& settings) {
   return 1 / static_cast<double>(settings.size * settings.size);
 }
 
+/// The entries of Lambda, which are all the same.
+double information(const CoxSettings& settings) {
+  return cell_area(settings) * std::exp(mean_of(settings) + settings.variance);
+}
+
+/// The counts as numbers. DataError unless there is one per cell.
+AlignedVector counts_of(const CoxSettings& settings, std::span<const std::uint64_t> counts) {
+  const std::size_t cells = settings.size * settings.size;
+  if (counts.size() != cells) {
+    throw DataError(fmt::format("Cox process: found {} counts, must be {} * {} = {}", counts.size(),
+                                settings.size, settings.size, cells));
+  }
+  AlignedVector numbers(cells);
+  for (std::size_t i = 0; i < cells; ++i) numbers[i] = static_cast<double>(counts[i]);
+  return numbers;
+}
+
+std::vector<std::string> cell_names(std::size_t size) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= size; ++i) {
+    for (std::size_t j = 1; j <= size; ++j) names.push_back(fmt::format("x.{}.{}", i, j));
+  }
+  return names;
+}
+
 /// The covariance of sums and differences: the images of one cell, with their signs.
 Eigen::MatrixXd covariance_block(const CoxSettings& settings, bool odd_rows, bool odd_columns) {
   const Mirror mirror(settings.size);
@@ -167,8 +197,56 @@ Blocks covariance_blocks(const CoxSettings& settings) {
           covariance_block(settings, true, true)};
 }
 
+using chain_lanes::panel_height;
+using chain_lanes::TriangularPanels;
+
+/// An upper triangular matrix for each of the blocks.
+struct TriangularBlocks {
+  TriangularPanels even_even;
+  TriangularPanels mixed;
+  TriangularPanels odd_odd;
+
+  const TriangularPanels& operator[](std::size_t block) const {
+    return block == 0 ? even_even : block == 3 ? odd_odd : mixed;
+  }
+};
+
+TriangularPanels panels_of(const Eigen::MatrixXd& upper) {
+  return {static_cast<std::size_t>(upper.rows()), [&](std::size_t i, std::size_t j) {
+            return upper(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+          }};
+}
+
+/// Calls `visit(panel, first row, rows)` for every panel of a matrix that is given by its blocks.
+template <class Visit>
+void for_each_panel(const Mirror& mirror, const TriangularBlocks& matrix, Visit visit) {
+  const std::array<std::size_t, 5> begin = mirror.begins();
+  for (std::size_t block = 0; block < 4; ++block) {
+    for (std::size_t p = 0; p < matrix[block].panels(); ++p) {
+      const std::size_t top = begin[block] + p * panel_height;
+      visit(matrix[block].panel(p), begin[block], top,
+            std::min(panel_height, begin[block + 1] - top));
+    }
+  }
+}
+
+template <class RowType>
+RowType constant_row(double value) {
+  RowType row;
+  std::fill_n(row.data(), RowType::chains, value);
+  return row;
+}
+
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& block) {
   return block.llt().solve(Eigen::MatrixXd::Identity(block.rows(), block.rows()));
+}
+
+/// Of G, from those of the precision matrix.
+Blocks metric_blocks(const CoxSettings& settings, const Blocks& precision) {
+  return for_each_block(precision, [&](Eigen::MatrixXd block) {
+    block.diagonal().array() += information(settings);
+    return block;
+  });
 }
 
 /// All entries of a matrix that is given by its blocks.
@@ -180,7 +258,7 @@ std::vector<double> unfolded(const Mirror& mirror, const Blocks& blocks) {
   std::vector<double> folded(cells);
   std::vector<double> product(cells);
   for (std::size_t cell = 0; cell < cells; ++cell) {
-    unit[cell] = -1;  // what is unfolded is subtracted
+    unit[cell] = 1;
     mirror.fold(unit.data(), folded.data());
     unit[cell] = 0;
     std::ranges::fill(product, 0.0);
@@ -192,7 +270,7 @@ std::vector<double> unfolded(const Mirror& mirror, const Blocks& blocks) {
         part += folded[i] * blocks[block].col(static_cast<Eigen::Index>(i - begin[block]));
       }
     }
-    mirror.subtract_unfolded(product.data(), matrix.data() + cell * cells);
+    mirror.add_unfolded(1, product.data(), matrix.data() + cell * cells);
   }
   return matrix;
 }
@@ -204,33 +282,26 @@ struct CoxProcess::Field {
   Mirror mirror;
   AlignedVector counts;
   Blocks precision;
+  TriangularBlocks root;  ///< R with R' R = precision
 
   /// Blocks of G.
-  Blocks metric() const {
-    const double information =
-        cell_area(settings) * std::exp(mean_of(settings) + settings.variance);
-    return for_each_block(precision, [&](Eigen::MatrixXd block) {
-      block.diagonal().array() += information;
-      return block;
-    });
-  }
+  Blocks metric() const { return metric_blocks(settings, precision); }
 };
 
 CoxProcess::CoxProcess(const CoxSettings& settings, std::span<const std::uint64_t> counts)
     : folded_(counts.size()), pulls_(counts.size()) {
   check(settings);
-  const Mirror mirror(settings.size);
-  if (counts.size() != mirror.cells()) {
-    throw DataError(fmt::format("Cox process: found {} counts, must be {} * {} = {}", counts.size(),
-                                settings.size, settings.size, mirror.cells()));
-  }
-  AlignedVector numbers(counts.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) numbers[i] = static_cast<double>(counts[i]);
-  field_ = std::make_shared<const Field>(
-      Field{.settings = settings,
-            .mirror = mirror,
-            .counts = std::move(numbers),
-            .precision = for_each_block(covariance_blocks(settings), inverse)});
+  AlignedVector numbers = counts_of(settings, counts);
+  Blocks precision = for_each_block(covariance_blocks(settings), inverse);
+  const auto root = [](const Eigen::MatrixXd& block) {
+    return panels_of(Eigen::MatrixXd(block.llt().matrixU()));
+  };
+  TriangularBlocks roots{root(precision.even_even), root(precision.mixed), root(precision.odd_odd)};
+  field_ = std::make_shared<const Field>(Field{.settings = settings,
+                                               .mirror = Mirror(settings.size),
+                                               .counts = std::move(numbers),
+                                               .precision = std::move(precision),
+                                               .root = std::move(roots)});
 }
 
 double CoxProcess::operator()(std::span<const double> x, std::span<double> gradient) {
@@ -262,21 +333,61 @@ double CoxProcess::operator()(std::span<const double> x, std::span<double> gradi
     likelihood += counts[i] * position[i] - intensity;
     derivative[i] = counts[i] - intensity;
   }
-  field.mirror.subtract_unfolded(pulls_.data(), derivative);
+  field.mirror.add_unfolded(-1, pulls_.data(), derivative);
   return likelihood - 0.5 * squares;
+}
+
+template <class RowType>
+void CoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
+  const Field& field = *field_;
+  const std::size_t cells = field.mirror.cells();
+  const double area = cell_area(field.settings);
+  const double mean = mean_of(field.settings);
+  RowType* const x = chain_lanes::rows_in<RowType>(folded_, 3 * cells);
+  RowType* const folded = x + cells;
+  RowType* const pulls = folded + cells;
+  chain_lanes::gather_positions(batch, bundle, cells, x);
+  const RowType of_mean = constant_row<RowType>(mean);
+  for (std::size_t i = 0; i < cells; ++i) x[i] -= of_mean;
+  field.mirror.fold(x, folded);
+  std::fill_n(pulls, cells, RowType{});
+  RowType squares{};
+  RowType likelihood{};
+  for_each_panel(field.mirror, field.root,
+                 [&](const chain_lanes::Panel& panel, std::size_t begin, std::size_t, std::size_t) {
+                   RowType product[panel_height];
+                   panel.multiply(folded + begin, product);
+                   panel.add_transposed(product, pulls + begin);
+                   for (const RowType& row : product) squares.add(row, row);
+                 });
+  for (std::size_t i = 0; i < cells; ++i) {
+    double* const cell = x[i].data();
+    double* const sum = likelihood.data();
+    const double count = field.counts[i];
+#pragma omp simd
+    for (std::size_t c = 0; c < RowType::chains; ++c) {
+      const double position = cell[c] + mean;
+      const double intensity = area * fast_exp(position);
+      sum[c] += count * position - intensity;
+      cell[c] = count - intensity;
+    }
+  }
+  field.mirror.add_unfolded(-1, pulls, x);
+  chain_lanes::scatter_gradients(x, bundle, cells, batch);
+  likelihood.add(-0.5, squares);
+  std::copy_n(likelihood.data(), bundle.columns, batch.log_densities + bundle.first);
+}
+
+void CoxProcess::evaluate_batch(const Batch& batch) {
+  chain_lanes::for_each_bundle(batch.columns,
+                               [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
+                                 evaluate_bundle<RowType>(batch, bundle);
+                               });
 }
 
 std::size_t CoxProcess::dimension() const { return field_->mirror.cells(); }
 
-std::vector<std::string> CoxProcess::names() const {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i <= field_->settings.size; ++i) {
-    for (std::size_t j = 1; j <= field_->settings.size; ++j) {
-      names.push_back(fmt::format("x.{}.{}", i, j));
-    }
-  }
-  return names;
-}
+std::vector<std::string> CoxProcess::names() const { return cell_names(field_->settings.size); }
 
 std::vector<double> CoxProcess::mass_matrix() const {
   return unfolded(field_->mirror, field_->metric());
@@ -284,6 +395,141 @@ std::vector<double> CoxProcess::mass_matrix() const {
 
 std::vector<double> CoxProcess::inverse_mass_matrix() const {
   return unfolded(field_->mirror, for_each_block(field_->metric(), inverse));
+}
+
+struct WhitenedCoxProcess::Field {
+  CoxSettings settings;
+  Mirror mirror;
+  AlignedVector counts;
+  TriangularBlocks root;  ///< A
+
+  /// x - mu, cell by cell; `folded` is scratch.
+  template <class RowType>
+  void colour(const RowType* u, RowType* folded, RowType* cells) const {
+    for_each_panel(
+        mirror, root,
+        [&](const chain_lanes::Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
+          RowType product[panel_height];
+          panel.multiply(u + begin, product);
+          std::copy_n(product, rows, folded + top);
+        });
+    std::fill_n(cells, mirror.cells(), RowType{});
+    mirror.add_unfolded(1, folded, cells);
+  }
+};
+
+WhitenedCoxProcess::WhitenedCoxProcess(const CoxSettings& settings,
+                                       std::span<const std::uint64_t> counts) {
+  check(settings);
+  AlignedVector numbers = counts_of(settings, counts);
+  // G = L L', so A = L'^{-1}.
+  const auto root = [](const Eigen::MatrixXd& block) {
+    const Eigen::LLT<Eigen::MatrixXd> cholesky(block);
+    Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(block.rows(), block.rows());
+    cholesky.matrixU().solveInPlace(inverse);
+    return panels_of(inverse);
+  };
+  const Blocks metric =
+      metric_blocks(settings, for_each_block(covariance_blocks(settings), inverse));
+  field_ = std::make_shared<const Field>(
+      Field{.settings = settings,
+            .mirror = Mirror(settings.size),
+            .counts = std::move(numbers),
+            .root = {root(metric.even_even), root(metric.mixed), root(metric.odd_odd)}});
+}
+
+template <class RowType>
+void WhitenedCoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
+  const Field& field = *field_;
+  const std::size_t cells = dimension();
+  const double area = cell_area(field.settings);
+  const double mean = mean_of(field.settings);
+  const double lambda = information(field.settings);
+  RowType* const u = chain_lanes::rows_in<RowType>(rows_, 3 * cells);
+  RowType* const folded = u + cells;
+  RowType* const x = folded + cells;
+  chain_lanes::gather_positions(batch, bundle, cells, u);
+  field.colour(u, folded, x);
+  RowType likelihood{};
+  RowType squares{};  // |u|^2 - lambda |x - mu|^2
+  for (std::size_t i = 0; i < cells; ++i) {
+    double* const cell = x[i].data();
+    double* const sum = likelihood.data();
+    double* const square = squares.data();
+    const double* const white = u[i].data();
+    const double count = field.counts[i];
+#pragma omp simd
+    for (std::size_t c = 0; c < RowType::chains; ++c) {
+      const double offset = cell[c];
+      const double intensity = area * fast_exp(mean + offset);
+      sum[c] += count * (mean + offset) - intensity;
+      square[c] += white[c] * white[c] - lambda * offset * offset;
+      cell[c] = count - intensity + lambda * offset;
+    }
+  }
+  field.mirror.fold(x, folded);
+  RowType* const gradient = x;  // whose numbers are in the folded ones now
+  for (std::size_t i = 0; i < cells; ++i) gradient[i] = -1.0 * u[i];
+  for_each_panel(
+      field.mirror, field.root,
+      [&](const chain_lanes::Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
+        RowType factors[panel_height] = {};
+        std::copy_n(folded + top, rows, factors);
+        panel.add_transposed(factors, gradient + begin);
+      });
+  chain_lanes::scatter_gradients(gradient, bundle, cells, batch);
+  likelihood.add(-0.5, squares);
+  std::copy_n(likelihood.data(), bundle.columns, batch.log_densities + bundle.first);
+}
+
+void WhitenedCoxProcess::evaluate_batch(const Batch& batch) {
+  chain_lanes::for_each_bundle(batch.columns,
+                               [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
+                                 evaluate_bundle<RowType>(batch, bundle);
+                               });
+}
+
+// A single one takes no longer by itself: memory is what a product with a vector takes time for.
+double WhitenedCoxProcess::operator()(std::span<const double> u, std::span<double> gradient) {
+  double value = 0;
+  evaluate_batch({1, u.size(), u.data(), &value, gradient.data()});
+  return value;
+}
+
+std::size_t WhitenedCoxProcess::dimension() const { return field_->mirror.cells(); }
+
+std::vector<std::string> WhitenedCoxProcess::names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= dimension(); ++i) names.push_back(fmt::format("u.{}", i));
+  return names;
+}
+
+std::vector<Quantity> WhitenedCoxProcess::quantities() const {
+  std::vector<Quantity> quantities;
+  for (std::string& name : cell_names(field_->settings.size)) {
+    quantities.push_back({std::move(name)});
+  }
+  return quantities;
+}
+
+void WhitenedCoxProcess::evaluate_quantities(std::span<const double> u, std::span<double> x,
+                                             Stream* /*stream*/) {
+  evaluate_quantities_batch({&u, 1}, {&x, 1});
+}
+
+void WhitenedCoxProcess::evaluate_quantities_batch(std::span<const std::span<const double>> u,
+                                                   std::span<const std::span<double>> x) {
+  const std::size_t cells = dimension();
+  const double mean = mean_of(field_->settings);
+  chain_lanes::for_each_bundle(
+      u.size(), [&]<class RowType>(std::type_identity<RowType>, const chain_lanes::Bundle& bundle) {
+        RowType* const white = chain_lanes::rows_in<RowType>(rows_, 3 * cells);
+        RowType* const offsets = white + cells;
+        chain_lanes::gather([&](std::size_t c) { return u[c].data(); }, bundle, cells, white);
+        field_->colour(white, offsets + cells, offsets);
+        for (std::size_t i = 0; i < cells; ++i) offsets[i] += constant_row<RowType>(mean);
+        chain_lanes::scatter(offsets, bundle, cells, [&](std::size_t c) { return x[c].data(); });
+      });
 }
 
 std::vector<std::uint64_t> simulate_cox_counts(const CoxSettings& settings, std::uint64_t seed) {
@@ -303,7 +549,7 @@ std::vector<std::uint64_t> simulate_cox_counts(const CoxSettings& settings, std:
         factors[block] * Eigen::Map<const Eigen::VectorXd>(normals.data() + begin[block], rows);
   }
   std::vector<double> x(mirror.cells(), mean_of(settings));
-  mirror.subtract_unfolded(folded.data(), x.data());
+  mirror.add_unfolded(-1, folded.data(), x.data());
   std::vector<std::uint64_t> counts;
   for (const double entry : x) {
     // Events of a Poisson process of rate 1 before this time.

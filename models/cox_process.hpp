@@ -9,8 +9,15 @@
 #include <vector>
 
 #include "models/aligned_vector.hpp"
+#include "rehmc/core/quantity.hpp"
 
 namespace rehmc {
+
+struct Batch;
+class Stream;
+namespace chain_lanes {
+struct Bundle;
+}
 
 /// The fixed hyper-parameters; the defaults are those of Girolami and Calderhead (2011).
 struct CoxSettings {
@@ -35,6 +42,7 @@ class CoxProcess {
   CoxProcess(const CoxSettings& settings, std::span<const std::uint64_t> counts);
 
   double operator()(std::span<const double> x, std::span<double> gradient);
+  void evaluate_batch(const Batch& batch);
   std::size_t dimension() const;
   std::vector<std::string> names() const;  ///< x.1.1, x.1.2, ..., row by row
 
@@ -46,10 +54,44 @@ class CoxProcess {
   std::vector<double> inverse_mass_matrix() const;
 
  private:
+  template <class RowType>
+  void evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
+
   struct Field;
   std::shared_ptr<const Field> field_;
-  AlignedVector folded_;  ///< scratch: x - mu in sums and differences
+  AlignedVector folded_;  ///< scratch: x - mu in sums and differences; or all of a batch
   AlignedVector pulls_;   ///< scratch: the precision matrix times that
+};
+
+/// The same process in coordinates u in which its metric G is the unit metric: x = mu + A u, where
+/// A A' = G^{-1}. HMC with unit metric here is HMC with mass matrix G there, to round-off, without
+/// a product by G^{-1} in every step. Users read x.
+///
+/// Since Lambda is a multiple lambda of the identity, (x - mu)' Sigma^{-1} (x - mu) = |u|^2 -
+/// lambda |x - mu|^2. The gradient in u is A' (y - e + lambda (x - mu)) - u, where e are the
+/// expected counts given x. A is triangular in each block, so that both products together take no
+/// more than one with a full matrix.
+class WhitenedCoxProcess {
+ public:
+  /// As CoxProcess.
+  WhitenedCoxProcess(const CoxSettings& settings, std::span<const std::uint64_t> counts);
+
+  double operator()(std::span<const double> u, std::span<double> gradient);
+  void evaluate_batch(const Batch& batch);
+  std::size_t dimension() const;
+  std::vector<std::string> names() const;    ///< u.1, u.2, ...
+  std::vector<Quantity> quantities() const;  ///< x.1.1, x.1.2, ..., row by row
+  void evaluate_quantities(std::span<const double> u, std::span<double> x, Stream* stream);
+  void evaluate_quantities_batch(std::span<const std::span<const double>> u,
+                                 std::span<const std::span<double>> x);
+
+ private:
+  template <class RowType>
+  void evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
+
+  struct Field;
+  std::shared_ptr<const Field> field_;
+  AlignedVector rows_;  ///< scratch of batches
 };
 
 /// Counts from the model itself, row by row. ConfigError for settings out of range.

@@ -9,6 +9,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
+#include "rehmc/model/log_density.hpp"
 
 namespace rehmc {
 namespace {
@@ -76,6 +77,21 @@ std::vector<int> integers(std::string_view line, const std::string& place) {
 HierarchicalLogistic::HierarchicalLogistic(const LogisticData& data) : likelihood_(data) {}
 
 double HierarchicalLogistic::operator()(std::span<const double> x, std::span<double> gradient) {
+  const double value = prior(x, gradient);
+  return likelihood_.add(x.subspan(1), gradient.subspan(1)) + value;
+}
+
+void HierarchicalLogistic::evaluate_batch(const Batch& batch) {
+  const std::size_t d = dimension();
+  for (std::size_t c = 0; c < batch.columns; ++c) {
+    batch.log_densities[c] =
+        prior({batch.positions + c * batch.stride, d}, {batch.gradients + c * batch.stride, d});
+  }
+  likelihood_.add_batch(
+      {batch.columns, batch.stride, batch.positions + 1, batch.log_densities, batch.gradients + 1});
+}
+
+double HierarchicalLogistic::prior(std::span<const double> x, std::span<double> gradient) const {
   const double log_sigma = x[0];
   const double precision = std::exp(-2 * log_sigma);
   const std::span<const double> beta = x.subspan(1);
@@ -87,7 +103,7 @@ double HierarchicalLogistic::operator()(std::span<const double> x, std::span<dou
   }
   const double fewer = static_cast<double>(beta.size()) - 1;
   gradient[0] = precision * squares - fewer;
-  return likelihood_.add(beta, beta_slope) - fewer * log_sigma - 0.5 * precision * squares;
+  return -fewer * log_sigma - 0.5 * precision * squares;
 }
 
 std::vector<std::string> HierarchicalLogistic::names() const {

@@ -24,10 +24,14 @@ class HierarchicalLogistic {
   explicit HierarchicalLogistic(const LogisticData& data);
 
   double operator()(std::span<const double> x, std::span<double> gradient);
+  void evaluate_batch(const Batch& batch);
   std::size_t dimension() const { return 1 + likelihood_.predictors(); }
   std::vector<std::string> names() const;  ///< log_sigma, beta.1, ...
 
  private:
+  /// The log density of the prior; writes its gradient.
+  double prior(std::span<const double> x, std::span<double> gradient) const;
+
   LogisticLikelihood likelihood_;
 };
 

@@ -10,6 +10,11 @@
 
 namespace rehmc {
 
+struct Batch;
+namespace chain_lanes {
+struct Bundle;
+}
+
 /// One row of predictors per observation; a column of ones for an intercept is the caller's to add.
 struct LogisticData {
   std::size_t observations = 0;
@@ -27,14 +32,20 @@ class LogisticLikelihood {
   std::size_t predictors() const { return predictors_; }
   /// Returns the log likelihood at beta and adds its derivatives to the gradient.
   double add(std::span<const double> beta, std::span<double> gradient);
+  /// The same for many beta at once: adds to their log densities and gradients.
+  void add_batch(const Batch& batch);
 
  private:
+  template <class RowType>
+  void add_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
+
   std::size_t predictors_;
   std::size_t tiles_;
   double padding_;  ///< rows of zeros that fill the last tile
   /// x_i (2 y_i - 1), in tiles of rows, each tile column by column.
   std::shared_ptr<const AlignedVector> signed_rows_;
   AlignedVector sums_;  ///< scratch: partial sums of the gradient
+  AlignedVector rows_;  ///< scratch of batches
 };
 
 }  // namespace rehmc

@@ -5,6 +5,7 @@
 
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
+#include "rehmc/model/log_density.hpp"
 
 namespace rehmc {
 
@@ -14,12 +15,26 @@ LogisticRegression::LogisticRegression(const LogisticData& data, double prior_sd
 }
 
 double LogisticRegression::operator()(std::span<const double> x, std::span<double> gradient) {
+  const double value = prior(x, gradient);
+  return likelihood_.add(x, gradient) + value;
+}
+
+void LogisticRegression::evaluate_batch(const Batch& batch) {
+  const std::size_t d = dimension();
+  for (std::size_t c = 0; c < batch.columns; ++c) {
+    batch.log_densities[c] =
+        prior({batch.positions + c * batch.stride, d}, {batch.gradients + c * batch.stride, d});
+  }
+  likelihood_.add_batch(batch);
+}
+
+double LogisticRegression::prior(std::span<const double> x, std::span<double> gradient) const {
   double squares = 0;
   for (std::size_t j = 0; j < x.size(); ++j) {
     squares += x[j] * x[j];
     gradient[j] = -prior_precision_ * x[j];
   }
-  return likelihood_.add(x, gradient) - 0.5 * prior_precision_ * squares;
+  return -0.5 * prior_precision_ * squares;
 }
 
 std::vector<std::string> LogisticRegression::names() const {

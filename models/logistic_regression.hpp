@@ -19,10 +19,14 @@ class LogisticRegression {
   explicit LogisticRegression(const LogisticData& data, double prior_sd = 1);
 
   double operator()(std::span<const double> x, std::span<double> gradient);
+  void evaluate_batch(const Batch& batch);
   std::size_t dimension() const { return likelihood_.predictors(); }
   std::vector<std::string> names() const;  ///< beta.1, ...
 
  private:
+  /// The log density of the prior; writes its gradient.
+  double prior(std::span<const double> x, std::span<double> gradient) const;
+
   LogisticLikelihood likelihood_;
   double prior_precision_;
 };

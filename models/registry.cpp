@@ -212,6 +212,7 @@ Density make_stochastic_volatility(DataReader& data) {
   return StochasticVolatility(simulate_returns(simulation));
 }
 
+template <class Process>
 Density make_cox_process(DataReader& data) {
   data.exclude("counts", {"size", "seed"});
   CoxSettings settings;
@@ -222,7 +223,7 @@ Density make_cox_process(DataReader& data) {
   if (!data.has("counts")) {
     settings.size = data.integer("size", settings.size, between(2, 128));
     const std::uint64_t seed = data.integer("seed", 1, between(0, most_seed));
-    return CoxProcess(settings, simulate_cox_counts(settings, seed));
+    return Process(settings, simulate_cox_counts(settings, seed));
   }
   const DataMatrix cells = data.matrix("counts", between(0, 1e9));
   if (cells.rows != cells.columns || cells.rows < 2 || cells.rows > 128) {
@@ -239,7 +240,7 @@ Density make_cox_process(DataReader& data) {
     }
     counts.push_back(static_cast<std::uint64_t>(value));
   }
-  return CoxProcess(settings, counts);
+  return Process(settings, counts);
 }
 
 std::vector<Entry> make_entries() {
@@ -449,22 +450,34 @@ std::vector<Entry> make_entries() {
        {"closes", "returns", "days", "seed"},
        1,
        make_stochastic_volatility});
+  const std::string cox_help =
+      "counts           m rows of m whole numbers; without them they are simulated:\n"
+      "size             m, default 64, at most 128\n"
+      "seed             of the simulation, default 1\n"
+      "length_scale     default 1/33\n"
+      "variance         default 1.91\n"
+      "expected_points  default 126";
+  const std::vector<std::string> cox_keys{"counts",       "size",     "seed",
+                                          "length_scale", "variance", "expected_points"};
   entries.push_back(
       {{"cox-process", "a log-Gaussian Cox process on a grid of 64 x 64 cells",
         "Counts y_ij ~ Poisson(exp(x_ij) / m^2) on an m x m grid, x a Gaussian process with mean\n"
         "log(expected_points) - variance / 2 and covariance variance exp(-distance /\n"
         "length_scale), the side of the grid being 1: the last test case of Nishimura and Dunson\n"
         "(2020), after Girolami and Calderhead (2011). Parameters: x.1.1, x.1.2, ..., x.m.m.",
-        "counts           m rows of m whole numbers; without them they are simulated:\n"
-        "size             m, default 64, at most 128\n"
-        "seed             of the simulation, default 1\n"
-        "length_scale     default 1/33\n"
-        "variance         default 1.91\n"
-        "expected_points  default 126",
-        R"({"size": 16, "seed": 2})"},
-       {"counts", "size", "seed", "length_scale", "variance", "expected_points"},
+        cox_help, R"({"size": 16, "seed": 2})"},
+       cox_keys,
        1,
-       make_cox_process});
+       make_cox_process<CoxProcess>});
+  entries.push_back(
+      {{"cox-process-whitened", "the same posterior in coordinates that suit the unit metric",
+        "The model cox-process in u, where x = mu + A u and A A' is the inverse of the constant\n"
+        "metric of Girolami and Calderhead (2011): --metric unit here is their Riemannian\n"
+        "manifold HMC there. Parameters: u.1, ..., u.(m m); read as x.1.1, x.1.2, ..., x.m.m.",
+        cox_help, R"({"size": 16, "seed": 2})"},
+       cox_keys,
+       1,
+       make_cox_process<WhitenedCoxProcess>});
   return entries;
 }
 

@@ -12,6 +12,11 @@ namespace rehmc {
 
 namespace {
 
+bool any_generated(const Density& density) {
+  const std::vector<Quantity> quantities = density.quantities();
+  return std::ranges::any_of(quantities, [](const Quantity& q) { return q.generated; });
+}
+
 std::vector<std::size_t> all_of(std::size_t count) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -24,6 +29,7 @@ QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> 
                                GeneratedOfKept generated_of_kept)
     : dimension_(density.dimension()),
       quantities_(density.quantities().size()),
+      generates_(any_generated(density)),
       columns_(columns.empty() ? all_of(quantities_) : std::move(columns)),
       generated_of_kept_(generated_of_kept) {
   if (!density.reads_coordinates()) model_ = density;
@@ -77,9 +83,7 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
     draw_.kept = transition.recycled;
     return draw_;
   }
-  Stream stream(address, Purpose::generated);
-  if (!read_into(transition.state.position, &stream, values_)) ++draw_.failures.draws;
-  read_kept(transition, address);
+  read_all(transition, address);
   if (model_) {
     average_kept();
   } else {
@@ -93,7 +97,19 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
   return draw_;
 }
 
-void QuantityReader::read_kept(const Transition& transition, const Address& address) {
+void QuantityReader::read_all(const Transition& transition, const Address& address) {
+  positions_.assign(1, transition.state.position);
+  for (const WeightedState& state : transition.recycled) {
+    positions_.push_back(state.state.position);
+  }
+  const bool together = model_ && !generates_ && evaluate_together();
+  const auto read_state = [&](std::size_t i, Stream* own, std::vector<double>& to) {
+    if (!together) return read_into(positions_[i], own, to);
+    copy_recorded(together_views_[i], to);
+    return true;
+  };
+  Stream stream(address, Purpose::generated);
+  if (!read_state(0, &stream, values_)) ++draw_.failures.draws;
   kept_view_.clear();
   kept_.resize(std::max(kept_.size(), transition.recycled.size()));
   Stream seeds(address, Purpose::generated_of_kept);
@@ -101,9 +117,25 @@ void QuantityReader::read_kept(const Transition& transition, const Address& addr
     const WeightedState& state = transition.recycled[k];
     // A stream for every state: how many numbers one takes is nothing to the others.
     Stream own({seeds.bits(), address.chain, address.iteration}, Purpose::generated_of_kept);
-    Stream* const stream = generated_of_kept_ == GeneratedOfKept::yes ? &own : nullptr;
-    if (!read_into(state.state.position, stream, kept_[k])) ++draw_.failures.kept;
+    Stream* const stream_of_state = generated_of_kept_ == GeneratedOfKept::yes ? &own : nullptr;
+    if (!read_state(k + 1, stream_of_state, kept_[k])) ++draw_.failures.kept;
     kept_view_.push_back({{kept_[k], {}, state.state.log_density}, state.weight});
+  }
+}
+
+/// Some models compute the quantities of many states faster in one call. If that throws, who knows
+/// for which of them: then it is of no use.
+bool QuantityReader::evaluate_together() {
+  together_.resize(positions_.size() * quantities_);
+  together_views_.clear();
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    together_views_.push_back(std::span(together_).subspan(i * quantities_, quantities_));
+  }
+  try {
+    model_->evaluate_quantities_batch(positions_, together_views_);
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
 }
 

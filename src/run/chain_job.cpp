@@ -273,7 +273,8 @@ void ChainJob::report_progress(const Transition* transition) {
 
 void ChainJob::add_seconds() {
   const auto now = Clock::now();
-  const double seconds = std::chrono::duration<double>(now - last_tick_).count();
+  const double seconds = std::chrono::duration<double>(now - last_tick_).count() /
+                         static_cast<double>(place_.chains_per_thread);
   (chain_->warming_up() ? seconds_warmup_ : seconds_sampling_) += seconds;
   last_tick_ = now;
 }
@@ -281,9 +282,11 @@ void ChainJob::add_seconds() {
 bool ChainJob::checkpoint_is_due() const {
   if (files_ && files_->waiting() > most_waiting) return true;
   const std::chrono::duration<double> wanted(settings().checkpoint_seconds);
-  // However large a checkpoint is, it must not take more than a fiftieth of the time.
+  // However large a checkpoint is, it must not take more than a fiftieth of the time, in which all
+  // chains of the thread store theirs.
   return Clock::now() - last_checkpoint_ >=
-         std::max<std::chrono::duration<double>>(wanted, 50 * checkpoint_took_);
+         std::max<std::chrono::duration<double>>(wanted,
+                                                 50 * checkpoint_took_ * place_.chains_per_thread);
 }
 
 void ChainJob::advance(std::uint64_t draws, const Stop& stop) {

@@ -95,6 +95,7 @@ class ChainJob {
     const RunFolder* folder;
     const std::vector<std::size_t>* columns;
     std::size_t chain;
+    std::size_t chains_per_thread;  ///< that take turns with this one
     ChainProgress* progress;
   };
   explicit ChainJob(const Place& place) : place_(place) {}

@@ -1,4 +1,4 @@
-// All chains of a run: threads, looks at fixed numbers of draws, and what a folder holds.
+// All chains of a run: looks at fixed numbers of draws, and what a folder holds.
 #include "rehmc/run/job.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "chain_job.hpp"
-#include "parallel.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/output/checkpoint.hpp"
@@ -34,17 +33,18 @@ SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_
 }  // namespace
 
 Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
-    : density_(density),
-      manifest_(manifest),
+    : manifest_(manifest),
       folder_(folder),
-      columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)) {
+      columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)),
+      engine_(density, manifest.settings.sample.engine_settings()) {
   const auto chains = static_cast<std::size_t>(manifest_.settings.sample.chains);
   progress_.warmup = static_cast<std::uint64_t>(manifest_.settings.sample.warmup.iterations);
   progress_.draws = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
   for (std::size_t c = 0; c < chains; ++c) {
     ChainProgress& progress = progress_.chains.emplace_back();
     chains_.push_back(std::make_unique<ChainJob>(
-        ChainJob::Place{&density_, &manifest_, &folder_, &columns_, c, &progress}));
+        ChainJob::Place{&engine_.density(c), &manifest_, &folder_, &columns_, c,
+                        engine_.chains_per_thread(), &progress}));
   }
 }
 
@@ -54,12 +54,11 @@ void Job::run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts)
   progress_.draws = draws;
   std::atomic<bool> failed = false;
   const Stop stop{&interrupts, &failed};
-  for_each_chain(chains_.size(), thread_count(manifest_.settings.sample), failed,
-                 [&](std::size_t chain) {
-                   if (stop.raised()) return;
-                   chains_[chain]->open();
-                   chains_[chain]->advance(draws, stop);
-                 });
+  engine_.run(failed, [&](std::size_t chain) {
+    if (stop.raised()) return;
+    chains_[chain]->open();
+    chains_[chain]->advance(draws, stop);
+  });
 }
 
 void Job::run(const std::atomic<int>& interrupts) {

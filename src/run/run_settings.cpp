@@ -101,6 +101,7 @@ std::string settings_json(const RunSettings& settings) {
   json["recycle"] = describe(copy.sample.kernel.recycling);
   json["metric"] = name_of(metrics, copy.sample.warmup.metric);
   json["metric_from"] = name_of(metric_sources, copy.sample.warmup.metric_from);
+  json["engine"] = describe(copy.sample.engine);
   json["save_warmup"] = copy.save_warmup;
   json["store_draws"] = copy.store_draws;
   json["sharpen"] = copy.sample.sharpen;
@@ -130,6 +131,7 @@ RunSettings settings_from_json(std::string_view json_text) {
     settings.sample.warmup.metric = parse_metric(json.at("metric").get<std::string>());
     settings.sample.warmup.metric_from =
         parse_metric_source(json.at("metric_from").get<std::string>());
+    settings.sample.engine = parse_engine(json.at("engine").get<std::string>());
     json.at("save_warmup").get_to(settings.save_warmup);
     json.at("store_draws").get_to(settings.store_draws);
     json.at("sharpen").get_to(settings.sample.sharpen);

@@ -1,4 +1,4 @@
-// Chains in threads: each runs by itself from its own address, so threads change nothing but time.
+// Each chain runs by itself from its own address, so that the engine changes nothing but the time.
 #include "rehmc/run/sample.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <random>
 #include <utility>
 
-#include "parallel.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/run/chain.hpp"
 
@@ -83,12 +82,12 @@ SampleResult sample(const Density& density, const SampleSettings& settings) {
   result.recycle_generated = settings.recycle_generated;
   result.seed = settings.seed ? *settings.seed : fresh_seed();
 
-  const auto chains = static_cast<std::size_t>(settings.chains);
-  std::vector<std::optional<ChainResult>> finished(chains);
+  std::vector<std::optional<ChainResult>> finished(static_cast<std::size_t>(settings.chains));
   std::atomic<bool> failed = false;
-  for_each_chain(chains, thread_count(settings), failed, [&](std::size_t chain) {
-    finished[chain] =
-        run_chain(density, settings, {result.seed, static_cast<std::uint32_t>(chain), 0});
+  Engine engine(density, settings.engine_settings());
+  engine.run(failed, [&](std::size_t chain) {
+    finished[chain] = run_chain(engine.density(chain), settings,
+                                {result.seed, static_cast<std::uint32_t>(chain), 0});
   });
   for (auto& chain : finished) result.chains.push_back(std::move(*chain));
   return result;

@@ -124,6 +124,28 @@ class Faults(unittest.TestCase):
                     self.assertEqual(summary.returncode, 0, summary.stderr)
                 self.assert_resumes_to(run, straight)
 
+    def test_batches_are_interrupted_and_killed_like_threads(self):
+        words = ["sample", "logistic-regression", "--seed", 5, "--warmup", 200, "--draws", 400, "--chains", 7]
+        words += ["--threads", 2, "--engine", "batch", "--batch", 3, *STORE_OFTEN]
+        straight = self.path / "straight"
+        self.assertEqual(rehmc(*words, "--quiet", "--output", straight).returncode, 0)
+        for which in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(which):
+                run = self.path / which.name
+                process = start(*words, "--quiet", "--output", run)
+                self.wait_for_progress(process, run)
+                process.send_signal(which)
+                _, errors = process.communicate(timeout=60)
+                self.assertIn(process.returncode, (INTERRUPTED, -signal.SIGKILL), errors)
+                self.assert_resumes_to(run, straight)
+        # In other batches, and judged on the way.
+        other = self.path / "other"
+        words[words.index("--batch") + 1] = 7
+        result = rehmc(*words, "--until", "ess>=1e9", "--quiet", "--output", other)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for chain in straight.glob("states-*.bin"):
+            self.assertEqual((other / chain.name).read_bytes(), chain.read_bytes())
+
     def test_second_signal_ends_at_once(self):
         words = ["--draws", 4000]
         straight = self.straight(*words)

@@ -68,6 +68,10 @@ inline std::vector<NamedTarget> all_targets() {
       {"stochastic volatility, two days", StochasticVolatility(simulate_returns({.days = 2}))},
       {"Cox process, 3 x 3", CoxProcess({.size = 3}, simulate_cox_counts({.size = 3}, 1))},
       {"Cox process, 4 x 4", CoxProcess({.size = 4}, simulate_cox_counts({.size = 4}, 1))},
+      {"whitened Cox process, 3 x 3",
+       WhitenedCoxProcess({.size = 3}, simulate_cox_counts({.size = 3}, 1))},
+      {"whitened Cox process, 6 x 6",
+       WhitenedCoxProcess({.size = 6}, simulate_cox_counts({.size = 6}, 1))},
       {"logistic regression",
        LogisticRegression(simulate_logistic_data({.observations = 77, .predictors = 9}))},
       {"hierarchical logistic", HierarchicalLogistic(with_interactions(

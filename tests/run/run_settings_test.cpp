@@ -28,6 +28,7 @@ RunSettings unusual_settings() {
       value = value * 0.9876543210123456;
     }
   });
+  settings.sample.engine = EngineKind::batch;
   settings.sample.kernel.kind = KernelKind::nuts_slice;
   settings.sample.kernel.recycling = parse_recycling("simple:5");
   settings.sample.kernel.hmc.path_steps_most = 9;
@@ -48,6 +49,7 @@ TEST(RunSettings, ComeBackFromJson) {
   EXPECT_EQ(settings_json(again), settings_json(settings));
   EXPECT_NE(settings_json(again), settings_json(RunSettings{}));
   EXPECT_EQ(again.sample.kernel.kind, KernelKind::nuts_slice);
+  EXPECT_EQ(again.sample.engine, EngineKind::batch);
   EXPECT_EQ(again.sample.warmup.metric, MetricKind::dense);
   EXPECT_EQ(again.sample.warmup.initial_metric->numbers(),
             settings.sample.warmup.initial_metric->numbers());

@@ -44,6 +44,42 @@ concept QuantityLogDensity = LogDensity<D> &&
   density.evaluate_quantities(x, values, stream);
 };
 
+/// Points side by side: so many positions, with room for their log densities and gradients. Column
+/// c begins `stride` numbers behind column c - 1, on a cache line.
+struct Batch {
+  std::size_t columns = 0;
+  std::size_t stride = 0;
+  const double* positions = nullptr;
+  double* log_densities = nullptr;
+  double* gradients = nullptr;
+};
+
+/// A log density that also evaluates many points in one call, faster than one by one:
+/// `density.evaluate_batch(batch)` writes the log density and the whole gradient of every column.
+/// What it writes for a column must not depend, to the bit, on the other columns or on their
+/// number, lest a chain depend on its company; it may differ from the plain call by rounding. It
+/// may throw: the columns are then evaluated one by one.
+template <class D>
+concept BatchedLogDensity = LogDensity<D> && requires(D& density, const Batch& batch) {
+  density.evaluate_batch(batch);
+};
+
+/// A log density whose quantities of many states come faster in one call,
+/// `density.evaluate_quantities_batch(positions, values)`; for those that have no generated ones.
+template <class D>
+concept BatchedQuantityLogDensity = QuantityLogDensity<D> &&
+    requires(D& density, std::span<const std::span<const double>> positions,
+             std::span<const std::span<double>> values) {
+  density.evaluate_quantities_batch(positions, values);
+};
+
+/// Computes log densities and gradients on behalf of a density's handles; see Density::through.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  virtual double evaluate(std::span<const double> x, std::span<double> gradient) = 0;
+};
+
 /// A type-erased log density. Copying it copies the model.
 class Density {
  public:
@@ -66,6 +102,17 @@ class Density {
   }
   std::size_t dimension() const { return model_->dimension(); }
 
+  /// Whether the model itself evaluates many points in one call.
+  bool is_batched() const { return model_->is_batched(); }
+  /// Evaluates all columns: by the model's own call, or else by the plain one, column by column.
+  void evaluate_batch(const Batch& batch) { model_->evaluate_batch(batch); }
+
+  /// The same density, but the evaluator computes its log densities and gradients, also those of
+  /// all copies, which share one model for all else and thus belong to one thread at a time.
+  Density through(std::shared_ptr<Evaluator> evaluator) const {
+    return Density(std::make_unique<Relayed>(model_->clone(), std::move(evaluator)));
+  }
+
   /// One name per coordinate; "x.1", "x.2", ... where the model gives none. ModelError where their
   /// number is not the dimension.
   std::vector<std::string> names() const { return model_->names(); }
@@ -78,18 +125,39 @@ class Density {
   void evaluate_quantities(std::span<const double> x, std::span<double> values, Stream* stream) {
     model_->evaluate_quantities(x, values, stream);
   }
+  /// The same for many states, without a stream.
+  void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
+                                 std::span<const std::span<double>> values) {
+    model_->evaluate_quantities_batch(positions, values);
+  }
 
  private:
   struct Model {
     virtual ~Model() = default;
     virtual double evaluate(std::span<const double> x, std::span<double> gradient) = 0;
     virtual std::size_t dimension() const = 0;
+    virtual bool is_batched() const = 0;
+    virtual void evaluate_batch(const Batch& batch) = 0;
     virtual std::vector<std::string> names() const = 0;
     virtual std::vector<Quantity> quantities() const = 0;
     virtual bool reads_coordinates() const = 0;
     virtual void evaluate_quantities(std::span<const double> x, std::span<double> values,
                                      Stream* stream) = 0;
+    virtual void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
+                                           std::span<const std::span<double>> values) {
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        evaluate_quantities(positions[i], values[i], nullptr);
+      }
+    }
     virtual std::unique_ptr<Model> clone() const = 0;
+
+    void evaluate_columns(const Batch& batch) {
+      const std::size_t d = dimension();
+      for (std::size_t c = 0; c < batch.columns; ++c) {
+        batch.log_densities[c] = evaluate({batch.positions + c * batch.stride, d},
+                                          {batch.gradients + c * batch.stride, d});
+      }
+    }
   };
 
   template <LogDensity D>
@@ -99,6 +167,14 @@ class Density {
       return density(x, gradient);
     }
     std::size_t dimension() const override { return density.dimension(); }
+    bool is_batched() const override { return BatchedLogDensity<D>; }
+    void evaluate_batch(const Batch& batch) override {
+      if constexpr (BatchedLogDensity<D>) {
+        density.evaluate_batch(batch);
+      } else {
+        this->evaluate_columns(batch);
+      }
+    }
     std::vector<std::string> names() const override {
       if constexpr (NamedLogDensity<D>) {
         std::vector<std::string> given = density.names();
@@ -132,9 +208,46 @@ class Density {
         std::copy(x.begin(), x.end(), values.begin());
       }
     }
+    void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
+                                   std::span<const std::span<double>> values) override {
+      if constexpr (BatchedQuantityLogDensity<D>) {
+        density.evaluate_quantities_batch(positions, values);
+      } else {
+        Model::evaluate_quantities_batch(positions, values);
+      }
+    }
     std::unique_ptr<Model> clone() const override { return std::make_unique<Holder>(density); }
     D density;
   };
+
+  struct Relayed final : Model {
+    Relayed(std::shared_ptr<Model> m, std::shared_ptr<Evaluator> e)
+        : model(std::move(m)), evaluator(std::move(e)) {}
+    double evaluate(std::span<const double> x, std::span<double> gradient) override {
+      return evaluator->evaluate(x, gradient);
+    }
+    std::size_t dimension() const override { return model->dimension(); }
+    bool is_batched() const override { return false; }
+    void evaluate_batch(const Batch& batch) override { evaluate_columns(batch); }
+    std::vector<std::string> names() const override { return model->names(); }
+    std::vector<Quantity> quantities() const override { return model->quantities(); }
+    bool reads_coordinates() const override { return model->reads_coordinates(); }
+    void evaluate_quantities(std::span<const double> x, std::span<double> values,
+                             Stream* stream) override {
+      model->evaluate_quantities(x, values, stream);
+    }
+    void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
+                                   std::span<const std::span<double>> values) override {
+      model->evaluate_quantities_batch(positions, values);
+    }
+    std::unique_ptr<Model> clone() const override {
+      return std::make_unique<Relayed>(model, evaluator);
+    }
+    std::shared_ptr<Model> model;
+    std::shared_ptr<Evaluator> evaluator;
+  };
+
+  explicit Density(std::unique_ptr<Model> model) : model_(std::move(model)) {}
 
   std::unique_ptr<Model> model_;
 };

@@ -71,18 +71,24 @@ class QuantityReader {
   void copy_recorded(std::span<const double> all, std::vector<double>& to) const;
   /// Whether the model computed them all.
   bool read_into(std::span<const double> position, Stream* stream, std::vector<double>& to);
-  void read_kept(const Transition& transition, const Address& address);
+  void read_all(const Transition& transition, const Address& address);
+  bool evaluate_together();
   void average_kept();
 
   std::optional<Density> model_;  ///< if it computes quantities; else they are coordinates
   std::size_t dimension_;         ///< of positions
   std::size_t quantities_;
+  bool generates_;  ///< some quantities are drawn anew
   std::vector<std::size_t> columns_;
   GeneratedOfKept generated_of_kept_;
   std::vector<double> centre_;
 
   std::vector<double> all_;
   std::vector<double> values_;
+  // Of the states of one draw: where they are, and what the model computes of them.
+  std::vector<std::span<const double>> positions_;
+  std::vector<double> together_;
+  std::vector<std::span<double>> together_views_;
   std::vector<double> first_;
   std::vector<double> second_;
   std::vector<std::vector<double>> kept_;

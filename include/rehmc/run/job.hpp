@@ -13,6 +13,7 @@
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/run_folder.hpp"
 #include "rehmc/output/sample_result.hpp"
+#include "rehmc/run/engine.hpp"
 #include "rehmc/run/manifest.hpp"
 #include "rehmc/run/progress.hpp"
 
@@ -20,7 +21,7 @@ namespace rehmc {
 
 class ChainJob;
 
-/// Samples all chains of a run, in threads, and keeps files and checkpoints as it goes.
+/// Samples all chains of a run, side by side, and keeps files and checkpoints as it goes.
 class Job {
  public:
   /// The folder must exist. Chains that have a checkpoint there go on from it; others begin.
@@ -54,11 +55,11 @@ class Job {
  private:
   void run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts);
 
-  Density density_;
   Manifest manifest_;
   RunFolder folder_;
   std::vector<std::size_t> columns_;
   Progress progress_;
+  Engine engine_;
   std::vector<std::unique_ptr<ChainJob>> chains_;
   std::string until_verdict_;
   std::optional<std::uint64_t> stopped_at_;  ///< draws at which `until` ended the run

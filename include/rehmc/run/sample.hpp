@@ -1,4 +1,4 @@
-// Samples many chains in threads and keeps everything in memory.
+// Samples many chains side by side and keeps everything in memory.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,16 @@
 #include "rehmc/model/initial_point.hpp"
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/sample_result.hpp"
+#include "rehmc/run/engine.hpp"
 
 namespace rehmc {
 
 struct SampleSettings {
   int chains = 4;
   int draws = 1000;
+  EngineKind engine = EngineKind::threads;
   int threads = 0;                    ///< 0: one per core
+  int batch = 32;                     ///< chains of one batch
   bool sharpen = true;                ///< keep the gradients of kept states, for summaries
   bool recycle_generated = false;     ///< kept states have generated quantities too
   std::optional<std::uint64_t> seed;  ///< none: a fresh one, to be found in the result
@@ -33,7 +36,14 @@ struct SampleSettings {
     return std::tuple{Setting{"chains", &S::chains, between(1, 1e6), "number of chains"},
                       Setting{"draws", &S::draws, between(1, 1e9), "draws to keep of every chain"},
                       Setting{"threads", &S::threads, between(0, 1e5),
-                              "chains that run at the same time; 0 for one per core"}};
+                              "threads that run chains; 0 for one per core"},
+                      Setting{"batch", &S::batch, between(1, 1e4),
+                              "engine batch: chains that each thread runs at once"}};
+  }
+
+  EngineSettings engine_settings() const {
+    return {engine, static_cast<std::size_t>(chains), static_cast<std::size_t>(threads),
+            static_cast<std::size_t>(batch)};
   }
 
   /// Throws ConfigError that names the setting, the value and the remedy.
@@ -48,8 +58,9 @@ class Chain;
 /// What a chain tells of itself, with a record of its draws.
 ChainResult chain_result(const Chain& chain, ChainRecord record);
 
-/// Runs all chains. The draws depend on the seed and the settings, never on the number of threads.
-/// Throws what the first failing chain threw.
+/// Runs all chains. The draws depend on the seed and the settings, never on the number of threads
+/// or the size of batches; on the engine only by rounding, where a model has a batched call. Throws
+/// what the first failing chain threw.
 SampleResult sample(const Density& density, const SampleSettings& settings);
 
 }  // namespace rehmc

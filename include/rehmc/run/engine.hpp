@@ -1,0 +1,69 @@
+// Engines: how the chains of a run share the machine. They change the time it takes, not the draws.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "rehmc/model/log_density.hpp"
+
+namespace rehmc {
+
+enum class EngineKind {
+  threads,  ///< each thread runs one chain after the other
+  batch,    ///< each thread runs many chains at once, whose gradients it takes in one call
+};
+
+std::string_view describe(EngineKind kind) noexcept;
+/// By name: threads, batch. ConfigError names those that there are.
+EngineKind parse_engine(std::string_view name);
+
+struct EngineSettings {
+  EngineKind kind = EngineKind::threads;
+  std::size_t chains = 1;
+  std::size_t threads = 0;  ///< 0: one per core
+  std::size_t batch = 32;   ///< most chains at once in a thread, for the batch engine
+};
+
+/// Runs chains side by side. In a batch every chain runs on a fiber of its own, with the same
+/// kernel as ever: where it asks for a gradient it waits until all others of its batch ask for
+/// theirs, or have ended. No chain waits for another's trajectory.
+///
+/// A model without a batched call would gain nothing: its chains run in threads.
+class Engine {
+ public:
+  /// ConfigError for no chains, or batches of none.
+  Engine(const Density& density, const EngineSettings& settings);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// The density as this chain must use it, also between runs; valid as long as the engine.
+  const Density& density(std::size_t chain);
+
+  /// Calls `work(chain)` for every chain; they begin in order of their numbers. When one throws,
+  /// `failed` is set and no other begins; when all are back, the error of the first chain that
+  /// failed is thrown.
+  void run(std::atomic<bool>& failed, const std::function<void(std::size_t)>& work);
+
+  std::size_t threads() const { return threads_; }
+  /// How many chains share a thread: each has that share of its time.
+  std::size_t chains_per_thread() const { return fibers_; }
+
+ private:
+  class Queue;
+  class Relay;
+  struct Seat;
+  class Batches;
+
+  Density density_;
+  std::size_t chains_;
+  std::size_t threads_;
+  std::size_t fibers_ = 1;
+  std::unique_ptr<Batches> batches_;  ///< none: chains run in threads
+};
+
+}  // namespace rehmc

@@ -1,0 +1,210 @@
+// Many chains side by side in vector registers, and products of one matrix with all of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "models/aligned_vector.hpp"
+#include "rehmc/model/log_density.hpp"
+
+namespace rehmc::chain_lanes {
+
+// As many chains as one register of the machine holds numbers.
+#ifdef __AVX512F__
+inline constexpr std::size_t width = 8;
+#else
+inline constexpr std::size_t width = 4;
+#endif
+using Lanes [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
+
+/// One number of so many registers of chains. What happens in a lane does not depend on how many
+/// registers there are: a chain never depends on its company.
+template <std::size_t registers>
+struct Row {
+  Lanes lanes[registers];
+
+  static constexpr std::size_t chains = registers * width;
+  double* data() { return reinterpret_cast<double*>(lanes); }
+  const double* data() const { return reinterpret_cast<const double*>(lanes); }
+
+  Row& operator+=(const Row& other) {
+#pragma GCC unroll 2
+    for (std::size_t k = 0; k < registers; ++k) lanes[k] += other.lanes[k];
+    return *this;
+  }
+  Row& operator-=(const Row& other) {
+#pragma GCC unroll 2
+    for (std::size_t k = 0; k < registers; ++k) lanes[k] -= other.lanes[k];
+    return *this;
+  }
+  /// Adds a multiple of another row.
+  void add(double factor, const Row& other) {
+#pragma GCC unroll 2
+    for (std::size_t k = 0; k < registers; ++k) lanes[k] += factor * other.lanes[k];
+  }
+  void add(const Row& factor, const Row& other) {
+#pragma GCC unroll 2
+    for (std::size_t k = 0; k < registers; ++k) lanes[k] += factor.lanes[k] * other.lanes[k];
+  }
+  friend Row operator+(Row left, const Row& right) { return left += right; }
+  friend Row operator-(Row left, const Row& right) { return left -= right; }
+  friend Row operator*(double factor, Row row) {
+#pragma GCC unroll 2
+    for (std::size_t k = 0; k < registers; ++k) row.lanes[k] = factor * row.lanes[k];
+    return row;
+  }
+};
+
+/// So many rows in memory that is reused by calls with any number of registers.
+template <class RowType>
+RowType* rows_in(AlignedVector& memory, std::size_t count) {
+  const std::size_t size = count * RowType::chains;
+  if (size > memory.size()) memory = AlignedVector(size);
+  return reinterpret_cast<RowType*>(memory.data());
+}
+
+/// Which columns of a batch are in one row.
+struct Bundle {
+  std::size_t first;
+  std::size_t columns;
+};
+
+/// Deals the columns to rows, as wide as they are filled, and calls `visit(row type, bundle)`.
+template <class Visit>
+void for_each_bundle(std::size_t columns, Visit&& visit) {
+  std::size_t first = 0;
+  const auto take = [&]<std::size_t registers>(std::integral_constant<std::size_t, registers>) {
+    const std::size_t count = std::min(columns - first, registers * width);
+    visit(std::type_identity<Row<registers>>{}, Bundle{first, count});
+    first += count;
+  };
+  while (first < columns) {
+    if (columns - first > width) {
+      take(std::integral_constant<std::size_t, 2>{});
+    } else {
+      take(std::integral_constant<std::size_t, 1>{});
+    }
+  }
+}
+
+/// Calls `visit(c, i)` for so many columns and coordinates, in small squares: what is a column on
+/// one side is a row on the other, and both sides shall stay in the cache.
+template <class Visit>
+void for_each_entry(std::size_t columns, std::size_t coordinates, Visit&& visit) {
+  constexpr std::size_t square = 8;
+  for (std::size_t first = 0; first < coordinates; first += square) {
+    const std::size_t last = std::min(first + square, coordinates);
+    for (std::size_t c = 0; c < columns; ++c) {
+      for (std::size_t i = first; i < last; ++i) visit(c, i);
+    }
+  }
+}
+
+/// Rows of the coordinates of a bundle, of whose columns `column(c)` is number c; lanes without a
+/// column get zeros.
+template <class Column, class RowType>
+void gather(const Column& column, const Bundle& bundle, std::size_t coordinates, RowType* rows) {
+  if (bundle.columns < RowType::chains) std::fill_n(rows, coordinates, RowType{});
+  for_each_entry(bundle.columns, coordinates, [&](std::size_t c, std::size_t i) {
+    rows[i].data()[c] = column(bundle.first + c)[i];
+  });
+}
+
+/// The reverse; lanes without a column go nowhere.
+template <class RowType, class Column>
+void scatter(const RowType* rows, const Bundle& bundle, std::size_t coordinates,
+             const Column& column) {
+  for_each_entry(bundle.columns, coordinates, [&](std::size_t c, std::size_t i) {
+    column(bundle.first + c)[i] = rows[i].data()[c];
+  });
+}
+
+template <class RowType>
+void gather_positions(const Batch& batch, const Bundle& bundle, std::size_t coordinates,
+                      RowType* rows) {
+  gather([&](std::size_t c) { return batch.positions + c * batch.stride; }, bundle, coordinates,
+         rows);
+}
+
+template <class RowType>
+void scatter_gradients(const RowType* rows, const Bundle& bundle, std::size_t coordinates,
+                       const Batch& batch) {
+  scatter(rows, bundle, coordinates,
+          [&](std::size_t c) { return batch.gradients + c * batch.stride; });
+}
+
+/// Rows of a panel of a matrix: their sums over two registers of chains fit the machine's
+/// registers.
+inline constexpr std::size_t panel_height = 8;
+
+/// Some rows of a matrix: column j, from `begin` up to `end`, has its entries one behind the other,
+/// `stride` numbers behind those of column j - 1. Every entry that is read serves all chains.
+struct Panel {
+  const double* entries;
+  std::size_t stride;
+  std::size_t begin;
+  std::size_t end;
+
+  /// The panel times x.
+  template <class RowType>
+  void multiply(const RowType* x, RowType* result) const {
+    RowType sums[panel_height] = {};
+    const double* entry = entries;
+    for (std::size_t j = begin; j < end; ++j, entry += stride) {
+      const RowType factor = x[j];
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < panel_height; ++i) sums[i].add(entry[i], factor);
+    }
+    for (std::size_t i = 0; i < panel_height; ++i) result[i] = sums[i];
+  }
+
+  /// Adds the transpose of the panel, times x, to the result.
+  template <class RowType>
+  void add_transposed(const RowType* x, RowType* result) const {
+    RowType factors[panel_height];
+    for (std::size_t i = 0; i < panel_height; ++i) factors[i] = x[i];
+    const double* entry = entries;
+    for (std::size_t j = begin; j < end; ++j, entry += stride) {
+      RowType sum = result[j];
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < panel_height; ++i) sum.add(entry[i], factors[i]);
+      result[j] = sum;
+    }
+  }
+};
+
+/// An upper triangular matrix in panels, without what lies below its diagonal.
+class TriangularPanels {
+ public:
+  /// `entry(i, j)` gives the entries, j >= i.
+  template <class Entry>
+  TriangularPanels(std::size_t size, Entry&& entry) : size_(size) {
+    std::size_t count = 0;
+    for (std::size_t top = 0; top < size; top += panel_height) {
+      begins_.push_back(count);
+      count += (size - top) * panel_height;
+    }
+    numbers_ = AlignedVector(count);
+    for (std::size_t p = 0; p < panels(); ++p) {
+      double* at = numbers_.data() + begins_[p];
+      const std::size_t top = p * panel_height;
+      for (std::size_t j = top; j < size; ++j) {
+        for (std::size_t i = top; i < top + panel_height; ++i) *at++ = i <= j ? entry(i, j) : 0.0;
+      }
+    }
+  }
+
+  std::size_t panels() const { return begins_.size(); }
+  Panel panel(std::size_t p) const {
+    return {numbers_.data() + begins_[p], panel_height, p * panel_height, size_};
+  }
+
+ private:
+  std::size_t size_;
+  std::vector<std::size_t> begins_;
+  AlignedVector numbers_;
+};
+
+}  // namespace rehmc::chain_lanes
