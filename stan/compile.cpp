@@ -44,7 +44,7 @@ std::vector<std::string> flags(const CompileOptions& options) {
   if (options.native) {
     words.insert(words.end(), {"-O3", "-march=native"});
   } else {
-    words.push_back("-O1");
+    words.emplace_back("-O1");
   }
   return words;
 }
@@ -53,7 +53,7 @@ std::string cxx_compiler() {
   const char* const chosen = std::getenv("CXX");
   for (const std::string& name : {std::string(chosen == nullptr ? "" : chosen), std::string("g++"),
                                   std::string("c++"), std::string("clang++")}) {
-    const std::string found = name.empty() ? "" : find_program(name);
+    std::string found = name.empty() ? "" : find_program(name);
     if (!found.empty()) return found;
   }
   throw ConfigError(

@@ -48,7 +48,7 @@ void check_machine() {
 }
 
 std::string python() {
-  const std::string found = find_program("python3");
+  std::string found = find_program("python3");
   if (found.empty()) {
     throw ConfigError(
         "there is no python3, whose pip fetches Stan's toolchains; install it (Debian: apt-get "

@@ -74,7 +74,7 @@ FeatureSet ScalarFit::best_set(Index target) {
   for (std::size_t s = 0; s < set_count; ++s) {
     if (left_[s].size() == 0 || !left_[s].col(target).allFinite()) continue;
     const auto set = static_cast<FeatureSet>(s);
-    const double error = run_.errors.squared_error(left_[s].col(target) + effect_of(set, target));
+    const double error = run_.errors.raised_error(left_[s].col(target) + effect_of(set, target));
     if (error < worthwhile * least || !(least >= 0)) {
       least = error;
       best = set;

@@ -132,7 +132,7 @@ class Group {
 
   void add(Task task) {
     tasks_.push_back(std::move(task));
-    if (to_index(tasks_.size()) >= std::clamp(most_, Index{1}, Index{8})) flush();
+    if (to_index(tasks_.size()) >= std::clamp(most_, Index{1}, Index{6})) flush();
   }
   void flush() {
     for (std::size_t f = 0; f < run_.folds.size(); ++f) fit_fold(f);
@@ -145,25 +145,26 @@ class Group {
 
   void fit_fold(std::size_t f) {
     std::vector<Eigen::MatrixXd> columns;
+    std::vector<Index> begins;
     Index width = 0;
     for (const Task& task : tasks_) {
       columns.push_back(task.fit.columns(f, task.own[f]));
-      width += columns.back().cols();
+      begins.push_back(width);
+      // So that columns lie alike in memory whatever stands before them, down to the last bit.
+      constexpr Index alignment = 8;
+      width += (columns.back().cols() + alignment - 1) / alignment * alignment;
     }
-    Eigen::MatrixXd all(to_index(run_.table.draws()), width);
-    Index first = 0;
-    for (const Eigen::MatrixXd& part : columns) {
-      all.middleCols(first, part.cols()) = part;
-      first += part.cols();
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(to_index(run_.table.draws()), width);
+    for (std::size_t t = 0; t < tasks_.size(); ++t) {
+      all.middleCols(begins[t], columns[t].cols()) = columns[t];
     }
     const Eigen::MatrixXd remainders = run_.shared[f].remainders(all);
-    first = 0;
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       const Index count = columns[t].cols();
       const auto& states = *tasks_[t].states;
       tasks_[t].fit.fit(f, tasks_[t].own[f], std::move(columns[t]),
-                        remainders.middleCols(first, count), states.empty() ? nullptr : &states[f]);
-      first += count;
+                        remainders.middleCols(begins[t], count),
+                        states.empty() ? nullptr : &states[f]);
     }
   }
 

@@ -39,7 +39,7 @@ double Errors::raised_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
   const auto draws = static_cast<double>(series.size());
   const double slowness = std::max(1.0, draws / effective_);
   constexpr double by_kurtosis = 9;
-  constexpr double by_skewness = 25;
+  constexpr double by_skewness = 12;
   const double raise =
       by_kurtosis * kurtosis * slowness * slowness + by_skewness * skewness * skewness;
   return (1 + raise / draws) * squared;

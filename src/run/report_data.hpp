@@ -7,7 +7,6 @@
 
 namespace rehmc {
 
-std::string report_data(const SampleResult& result, const RunSummary& summary,
-                        const ReportInfo& info);
+std::string report_data(const SampleResult& result, const RunSummary& run, const ReportInfo& info);
 
 }  // namespace rehmc
