@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/banana.hpp"
+#include "models/coordinates.hpp"
 #include "models/correlated_normal.hpp"
 #include "models/funnel.hpp"
 #include "models/log_exponential.hpp"
@@ -82,13 +83,7 @@ RunOutcome exact(const Model& model) {
     values[0].value = model.mean(i);
     values[1].value = sd;
     for (std::size_t q = 0; q < standard_probabilities.size(); ++q) {
-      double low = model.mean(i) - 20 * sd;
-      double high = model.mean(i) + 20 * sd;
-      for (int step = 0; step < 60; ++step) {
-        const double middle = (low + high) / 2;
-        (model.cumulative(i, middle) < standard_probabilities[q] ? low : high) = middle;
-      }
-      values[2 + q].value = (low + high) / 2;
+      values[2 + q].value = exact_quantile(model, i, standard_probabilities[q]);
     }
   }
   return truth;
@@ -106,16 +101,6 @@ template <class Model>
 Target known(std::string label, const Model& model) {
   return {std::move(label), model, 400, exact(model)};
 }
-
-/// A density read by its coordinates, whatever else its users read.
-struct Coordinates {
-  Density density;
-  double operator()(std::span<const double> x, std::span<double> gradient) {
-    return density(x, gradient);
-  }
-  std::size_t dimension() const { return density.dimension(); }
-  std::vector<std::string> names() const { return density.names(); }
-};
 
 Target built_in(std::string label, const std::string& name, int runs = 400) {
   return {std::move(label),

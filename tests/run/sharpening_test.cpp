@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "models/coordinates.hpp"
 #include "models/correlated_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/log_exponential.hpp"
@@ -44,15 +45,6 @@ Values values_of(const Estimate& estimate) {
   }
   return values;
 }
-
-/// A density by its coordinates alone.
-struct Coordinates {
-  Density density;
-  double operator()(std::span<const double> x, std::span<double> gradient) {
-    return density(x, gradient);
-  }
-  std::size_t dimension() const { return density.dimension(); }
-};
 
 RunSummary run(const Density& density, std::uint64_t seed, int draws) {
   SampleSettings settings;
@@ -113,13 +105,7 @@ std::vector<Values> exact(const Model& model) {
     values[0].value = model.mean(i);
     values[1].value = sd;
     for (std::size_t q = 0; q < standard_probabilities.size(); ++q) {
-      double low = model.mean(i) - 20 * sd;
-      double high = model.mean(i) + 20 * sd;
-      for (int step = 0; step < 70; ++step) {
-        const double middle = (low + high) / 2;
-        (model.cumulative(i, middle) < standard_probabilities[q] ? low : high) = middle;
-      }
-      values[2 + q].value = (low + high) / 2;
+      values[2 + q].value = exact_quantile(model, i, standard_probabilities[q]);
     }
   }
   return truth;
