@@ -60,18 +60,10 @@ Eigen::MatrixXd SharedColumns::solve(const Eigen::MatrixXd& covariance) const {
 Eigen::MatrixXd SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others) const {
   Eigen::MatrixXd left = others;
   if (size() == 0) return left;
-  // Always as many at once, lest the last bits of a column depend on how many there are.
-  constexpr Eigen::Index at_once = 200;
-  for (Eigen::Index first = 0; first < others.cols(); first += at_once) {
-    const Eigen::Index count = std::min(at_once, others.cols() - first);
-    Eigen::MatrixXd some = Eigen::MatrixXd::Zero(others.rows(), at_once);
-    some.leftCols(count) = others.middleCols(first, count);
-    const Eigen::RowVectorXd mean = TrainingMoments::mean(some, fold_);
-    const Eigen::MatrixXd explained =
-        solve(TrainingMoments::covariance(columns_, mean_, some, mean, fold_));
-    some.noalias() -= columns_ * explained;
-    left.middleCols(first, count) = some.leftCols(count);
-  }
+  const Eigen::RowVectorXd mean = TrainingMoments::mean(others, fold_);
+  const Eigen::MatrixXd explained =
+      solve(TrainingMoments::covariance(columns_, mean_, others, mean, fold_));
+  left.noalias() -= columns_ * explained;
   return left;
 }
 

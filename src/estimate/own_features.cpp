@@ -30,7 +30,7 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
 }  // namespace
 
 OwnFeatures powers_of(const Run& run, std::size_t fold, Index i, const CoordinateStates& states) {
-  return {power_features(run.table, states), shapes_of(run, fold, i, states)};
+  return {power_features(run.table, states), shapes_of(run, fold, i, states), {}};
 }
 
 OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
@@ -40,10 +40,11 @@ OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
   OwnFeatures own;
   own.columns.resize(draws, power_fields + to_index(thresholds.size()));
   own.columns.leftCols(power_fields) = powers.columns;
-  Index column = power_fields;
-  for (const double threshold : thresholds) {
-    const ThresholdSeries at(run.table, run.frames[fold], i, states, threshold, 0, draws);
-    own.columns.col(column++) = at.feature;
+  own.indicators.resize(draws, to_index(thresholds.size()));
+  for (std::size_t t = 0; t < thresholds.size(); ++t) {
+    const ThresholdSeries at(run.table, run.frames[fold], i, states, thresholds[t], 0, draws);
+    own.columns.col(power_fields + to_index(t)) = at.feature;
+    own.indicators.col(to_index(t)) = at.indicator;
   }
   // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.
   own.shapes = powers.shapes;

@@ -23,7 +23,8 @@ struct Shape {
 /// The own features of a scalar in one fold.
 struct OwnFeatures {
   Eigen::MatrixXd columns;
-  std::vector<Shape> shapes;  ///< of the columns
+  std::vector<Shape> shapes;   ///< of the columns
+  Eigen::MatrixXd indicators;  ///< of the thresholds: per draw the share of states below
 };
 
 /// The features of powers of a coordinate.

@@ -203,14 +203,11 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
   return layout;
 }
 
-Eigen::MatrixXd ScalarFit::columns(std::size_t f, const OwnFeatures& own) const {
-  const Index features = own.columns.cols() + differences_.cols();
-  Eigen::MatrixXd columns(targets_.rows(), features + targets_.cols());
+Eigen::MatrixXd ScalarFit::columns(const OwnFeatures& own) const {
+  Eigen::MatrixXd columns(targets_.rows(),
+                          own.columns.cols() + differences_.cols() + targets_.cols());
   columns << own.columns, differences_, targets_;
-  if (!coordinate_) return columns;
-  for (std::size_t t = 0; t < thresholds_.size(); ++t) {
-    columns.col(features + moment_targets + to_index(t)) = below(fold_thresholds_[f][t]);
-  }
+  if (coordinate_) columns.rightCols(own.indicators.cols()) = own.indicators;
   return columns;
 }
 

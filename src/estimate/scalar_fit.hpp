@@ -29,7 +29,7 @@ class ScalarFit {
 
   /// What a fold's regressions are made of, for all draws: the own features, what the states that
   /// were not kept add, and the targets.
-  Eigen::MatrixXd columns(std::size_t fold, const OwnFeatures& own) const;
+  Eigen::MatrixXd columns(const OwnFeatures& own) const;
   /// Fits one fold by all sets of features, given those columns, what the fold's shared columns
   /// leave of them, and the own coordinate; null for a function of many.
   void fit(std::size_t fold, const OwnFeatures& own, Eigen::MatrixXd columns,

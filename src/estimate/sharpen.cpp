@@ -96,7 +96,7 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
 /// The own features of some coordinates side by side.
 OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& coordinates,
                         const Estimate& known) {
-  OwnFeatures all{Eigen::MatrixXd(to_index(run.table.draws()), 0), {}};
+  OwnFeatures all{Eigen::MatrixXd(to_index(run.table.draws()), 0), {}, {}};
   const SteinFrame& frame = run.frames[fold];
   for (const Index i : coordinates) {
     std::vector<double> thresholds;
@@ -124,15 +124,19 @@ struct Task {
 };
 
 /// Fits several scalars together: what the shared columns leave of many columns is found faster
-/// than of few.
+/// than of few. Always of as many, and columns lie alike in memory: what is found for a scalar does
+/// not depend on the others, down to the last bit.
 class Group {
  public:
   Group(Run& run, SharpenResult& result)
-      : run_(run), result_(result), most_(to_index(most_states) / run.table.states()) {}
+      : run_(run),
+        result_(result),
+        most_(std::clamp(to_index(most_states) / run.table.states(), Index{1}, most_tasks)),
+        alignment_(cache_line / std::gcd(cache_line, to_index(run.table.draws()))) {}
 
   void add(Task task) {
     tasks_.push_back(std::move(task));
-    if (to_index(tasks_.size()) >= std::clamp(most_, Index{1}, Index{6})) flush();
+    if (to_index(tasks_.size()) == most_) flush();
   }
   void flush() {
     for (std::size_t f = 0; f < run_.folds.size(); ++f) fit_fold(f);
@@ -142,35 +146,50 @@ class Group {
 
  private:
   static constexpr std::size_t most_states = 400'000;  ///< lest groups take too much memory
+  static constexpr Index most_tasks = 8;
+  static constexpr Index panel = 200;     ///< columns at once
+  static constexpr Index cache_line = 8;  ///< in numbers
 
   void fit_fold(std::size_t f) {
-    std::vector<Eigen::MatrixXd> columns;
-    std::vector<Index> begins;
+    std::vector<Part> parts;
     Index width = 0;
-    for (const Task& task : tasks_) {
-      columns.push_back(task.fit.columns(f, task.own[f]));
-      begins.push_back(width);
-      // So that columns lie alike in memory whatever stands before them, down to the last bit.
-      constexpr Index alignment = 8;
-      width += (columns.back().cols() + alignment - 1) / alignment * alignment;
+    for (Task& task : tasks_) {
+      Part part{&task, task.fit.columns(task.own[f]), width};
+      if (width + part.columns.cols() > panel && !parts.empty()) {
+        fit_parts(f, parts);
+        parts.clear();
+        part.begin = 0;
+      }
+      width = (part.begin + part.columns.cols() + alignment_ - 1) / alignment_ * alignment_;
+      parts.push_back(std::move(part));
     }
+    fit_parts(f, parts);
+  }
+
+  struct Part {
+    Task* task;
+    Eigen::MatrixXd columns;
+    Index begin;
+  };
+  void fit_parts(std::size_t f, std::vector<Part>& parts) {
+    if (parts.empty()) return;
+    const Index width = std::max(panel, parts.back().begin + parts.back().columns.cols());
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(to_index(run_.table.draws()), width);
-    for (std::size_t t = 0; t < tasks_.size(); ++t) {
-      all.middleCols(begins[t], columns[t].cols()) = columns[t];
-    }
+    for (const Part& part : parts) all.middleCols(part.begin, part.columns.cols()) = part.columns;
     const Eigen::MatrixXd remainders = run_.shared[f].remainders(all);
-    for (std::size_t t = 0; t < tasks_.size(); ++t) {
-      const Index count = columns[t].cols();
-      const auto& states = *tasks_[t].states;
-      tasks_[t].fit.fit(f, tasks_[t].own[f], std::move(columns[t]),
-                        remainders.middleCols(begins[t], count),
-                        states.empty() ? nullptr : &states[f]);
+    for (Part& part : parts) {
+      const Index count = part.columns.cols();
+      const auto& states = *part.task->states;
+      part.task->fit.fit(f, part.task->own[f], std::move(part.columns),
+                         remainders.middleCols(part.begin, count),
+                         states.empty() ? nullptr : &states[f]);
     }
   }
 
   Run& run_;
   SharpenResult& result_;
   Index most_;
+  Index alignment_;  ///< of the first column of a scalar
   std::vector<Task> tasks_;
 };
 
