@@ -14,8 +14,10 @@ namespace rehmc::chain_lanes {
 // As many chains as one register of the machine holds numbers.
 #ifdef __AVX512F__
 inline constexpr std::size_t width = 8;
+inline constexpr std::size_t machine_registers = 32;
 #else
 inline constexpr std::size_t width = 4;
+inline constexpr std::size_t machine_registers = 16;
 #endif
 using Lanes [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
 
@@ -30,28 +32,28 @@ struct Row {
   const double* data() const { return reinterpret_cast<const double*>(lanes); }
 
   Row& operator+=(const Row& other) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t k = 0; k < registers; ++k) lanes[k] += other.lanes[k];
     return *this;
   }
   Row& operator-=(const Row& other) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t k = 0; k < registers; ++k) lanes[k] -= other.lanes[k];
     return *this;
   }
   /// Adds a multiple of another row.
   void add(double factor, const Row& other) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t k = 0; k < registers; ++k) lanes[k] += factor * other.lanes[k];
   }
   void add(const Row& factor, const Row& other) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t k = 0; k < registers; ++k) lanes[k] += factor.lanes[k] * other.lanes[k];
   }
   friend Row operator+(Row left, const Row& right) { return left += right; }
   friend Row operator-(Row left, const Row& right) { return left -= right; }
   friend Row operator*(double factor, Row row) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t k = 0; k < registers; ++k) row.lanes[k] = factor * row.lanes[k];
     return row;
   }
@@ -71,18 +73,30 @@ struct Bundle {
   std::size_t columns;
 };
 
-/// Deals the columns to rows, as wide as they are filled, and calls `visit(row type, bundle)`.
-template <class Visit>
+/// Registers of the widest row with which the sums of a panel of so many rows, one factor and one
+/// entry fit the machine.
+constexpr std::size_t widest_row(std::size_t panel_height) {
+  std::size_t registers = 1;
+  while (2 * registers * (panel_height + 1) < machine_registers) registers *= 2;
+  return registers;
+}
+
+/// Deals the columns to rows of at most so many registers, as wide as they are filled, and calls
+/// `visit(row type, bundle)`.
+template <std::size_t widest, class Visit>
 void for_each_bundle(std::size_t columns, Visit&& visit) {
-  std::size_t first = 0;
-  const auto take = [&]<std::size_t registers>(std::integral_constant<std::size_t, registers>) {
-    const std::size_t count = std::min(columns - first, registers * width);
-    visit(std::type_identity<Row<registers>>{}, Bundle{first, count});
-    first += count;
-  };
-  while (first < columns) {
-    if (columns - first > width) {
-      take(std::integral_constant<std::size_t, 2>{});
+  static_assert(widest == 1 || widest == 2 || widest == 4);
+  for (std::size_t first = 0; first < columns;) {
+    const std::size_t left = columns - first;
+    const auto take = [&]<std::size_t registers>(std::integral_constant<std::size_t, registers>) {
+      const std::size_t count = std::min(left, registers * width);
+      visit(std::type_identity<Row<registers>>{}, Bundle{first, count});
+      first += count;
+    };
+    if (widest == 4 && left > 3 * width) {
+      take(std::integral_constant<std::size_t, widest>{});
+    } else if (widest >= 2 && left > width) {
+      take(std::integral_constant<std::size_t, std::min<std::size_t>(widest, 2)>{});
     } else {
       take(std::integral_constant<std::size_t, 1>{});
     }
@@ -141,6 +155,7 @@ inline constexpr std::size_t panel_height = 8;
 
 /// Some rows of a matrix: column j, from `begin` up to `end`, has its entries one behind the other,
 /// `stride` numbers behind those of column j - 1. Every entry that is read serves all chains.
+template <std::size_t height>
 struct Panel {
   const double* entries;
   std::size_t stride;
@@ -150,26 +165,26 @@ struct Panel {
   /// The panel times x.
   template <class RowType>
   void multiply(const RowType* x, RowType* result) const {
-    RowType sums[panel_height] = {};
+    RowType sums[height] = {};
     const double* entry = entries;
     for (std::size_t j = begin; j < end; ++j, entry += stride) {
       const RowType factor = x[j];
 #pragma GCC unroll 8
-      for (std::size_t i = 0; i < panel_height; ++i) sums[i].add(entry[i], factor);
+      for (std::size_t i = 0; i < height; ++i) sums[i].add(entry[i], factor);
     }
-    for (std::size_t i = 0; i < panel_height; ++i) result[i] = sums[i];
+    for (std::size_t i = 0; i < height; ++i) result[i] = sums[i];
   }
 
   /// Adds the transpose of the panel, times x, to the result.
   template <class RowType>
   void add_transposed(const RowType* x, RowType* result) const {
-    RowType factors[panel_height];
-    for (std::size_t i = 0; i < panel_height; ++i) factors[i] = x[i];
+    RowType factors[height];
+    for (std::size_t i = 0; i < height; ++i) factors[i] = x[i];
     const double* entry = entries;
     for (std::size_t j = begin; j < end; ++j, entry += stride) {
       RowType sum = result[j];
 #pragma GCC unroll 8
-      for (std::size_t i = 0; i < panel_height; ++i) sum.add(entry[i], factors[i]);
+      for (std::size_t i = 0; i < height; ++i) sum.add(entry[i], factors[i]);
       result[j] = sum;
     }
   }
@@ -178,27 +193,30 @@ struct Panel {
 /// An upper triangular matrix in panels, without what lies below its diagonal.
 class TriangularPanels {
  public:
+  /// Low enough for wide rows: the fewer times a large matrix is read, the better.
+  static constexpr std::size_t height = 6;
+
   /// `entry(i, j)` gives the entries, j >= i.
   template <class Entry>
   TriangularPanels(std::size_t size, Entry&& entry) : size_(size) {
     std::size_t count = 0;
-    for (std::size_t top = 0; top < size; top += panel_height) {
+    for (std::size_t top = 0; top < size; top += height) {
       begins_.push_back(count);
-      count += (size - top) * panel_height;
+      count += (size - top) * height;
     }
     numbers_ = AlignedVector(count);
     for (std::size_t p = 0; p < panels(); ++p) {
       double* at = numbers_.data() + begins_[p];
-      const std::size_t top = p * panel_height;
+      const std::size_t top = p * height;
       for (std::size_t j = top; j < size; ++j) {
-        for (std::size_t i = top; i < top + panel_height; ++i) *at++ = i <= j ? entry(i, j) : 0.0;
+        for (std::size_t i = top; i < top + height; ++i) *at++ = i <= j ? entry(i, j) : 0.0;
       }
     }
   }
 
   std::size_t panels() const { return begins_.size(); }
-  Panel panel(std::size_t p) const {
-    return {numbers_.data() + begins_[p], panel_height, p * panel_height, size_};
+  Panel<height> panel(std::size_t p) const {
+    return {numbers_.data() + begins_[p], height, p * height, size_};
   }
 
  private:

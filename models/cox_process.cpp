@@ -197,8 +197,10 @@ Blocks covariance_blocks(const CoxSettings& settings) {
           covariance_block(settings, true, true)};
 }
 
-using chain_lanes::panel_height;
 using chain_lanes::TriangularPanels;
+constexpr std::size_t panel_height = TriangularPanels::height;
+constexpr std::size_t widest_row = chain_lanes::widest_row(panel_height);
+using Panel = chain_lanes::Panel<panel_height>;
 
 /// An upper triangular matrix for each of the blocks.
 struct TriangularBlocks {
@@ -354,7 +356,7 @@ void CoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& 
   RowType squares{};
   RowType likelihood{};
   for_each_panel(field.mirror, field.root,
-                 [&](const chain_lanes::Panel& panel, std::size_t begin, std::size_t, std::size_t) {
+                 [&](const Panel& panel, std::size_t begin, std::size_t, std::size_t) {
                    RowType product[panel_height];
                    panel.multiply(folded + begin, product);
                    panel.add_transposed(product, pulls + begin);
@@ -379,10 +381,10 @@ void CoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& 
 }
 
 void CoxProcess::evaluate_batch(const Batch& batch) {
-  chain_lanes::for_each_bundle(batch.columns,
-                               [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
-                                 evaluate_bundle<RowType>(batch, bundle);
-                               });
+  chain_lanes::for_each_bundle<widest_row>(
+      batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
+        evaluate_bundle<RowType>(batch, bundle);
+      });
 }
 
 std::size_t CoxProcess::dimension() const { return field_->mirror.cells(); }
@@ -406,13 +408,12 @@ struct WhitenedCoxProcess::Field {
   /// x - mu, cell by cell; `folded` is scratch.
   template <class RowType>
   void colour(const RowType* u, RowType* folded, RowType* cells) const {
-    for_each_panel(
-        mirror, root,
-        [&](const chain_lanes::Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
-          RowType product[panel_height];
-          panel.multiply(u + begin, product);
-          std::copy_n(product, rows, folded + top);
-        });
+    for_each_panel(mirror, root,
+                   [&](const Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
+                     RowType product[panel_height];
+                     panel.multiply(u + begin, product);
+                     std::copy_n(product, rows, folded + top);
+                   });
     std::fill_n(cells, mirror.cells(), RowType{});
     mirror.add_unfolded(1, folded, cells);
   }
@@ -470,23 +471,22 @@ void WhitenedCoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::
   field.mirror.fold(x, folded);
   RowType* const gradient = x;  // whose numbers are in the folded ones now
   for (std::size_t i = 0; i < cells; ++i) gradient[i] = -1.0 * u[i];
-  for_each_panel(
-      field.mirror, field.root,
-      [&](const chain_lanes::Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
-        RowType factors[panel_height] = {};
-        std::copy_n(folded + top, rows, factors);
-        panel.add_transposed(factors, gradient + begin);
-      });
+  for_each_panel(field.mirror, field.root,
+                 [&](const Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
+                   RowType factors[panel_height] = {};
+                   std::copy_n(folded + top, rows, factors);
+                   panel.add_transposed(factors, gradient + begin);
+                 });
   chain_lanes::scatter_gradients(gradient, bundle, cells, batch);
   likelihood.add(-0.5, squares);
   std::copy_n(likelihood.data(), bundle.columns, batch.log_densities + bundle.first);
 }
 
 void WhitenedCoxProcess::evaluate_batch(const Batch& batch) {
-  chain_lanes::for_each_bundle(batch.columns,
-                               [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
-                                 evaluate_bundle<RowType>(batch, bundle);
-                               });
+  chain_lanes::for_each_bundle<widest_row>(
+      batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
+        evaluate_bundle<RowType>(batch, bundle);
+      });
 }
 
 // A single one takes no longer by itself: memory is what a product with a vector takes time for.
@@ -521,7 +521,7 @@ void WhitenedCoxProcess::evaluate_quantities_batch(std::span<const std::span<con
                                                    std::span<const std::span<double>> x) {
   const std::size_t cells = dimension();
   const double mean = mean_of(field_->settings);
-  chain_lanes::for_each_bundle(
+  chain_lanes::for_each_bundle<widest_row>(
       u.size(), [&]<class RowType>(std::type_identity<RowType>, const chain_lanes::Bundle& bundle) {
         RowType* const white = chain_lanes::rows_in<RowType>(rows_, 3 * cells);
         RowType* const offsets = white + cells;

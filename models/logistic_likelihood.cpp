@@ -16,6 +16,9 @@ namespace {
 
 /// Rows of a tile: few enough that a tile is still in the first cache when it is read again.
 constexpr std::size_t tile = 32;
+/// Rows of a tile that are multiplied with many chains at once.
+constexpr std::size_t height = 8;
+static_assert(tile % height == 0);
 /// Partial sums per entry of the gradient, side by side in one vector register.
 constexpr std::size_t lanes = 8;
 /// A product of so many factors in [1, 2] cannot overflow.
@@ -129,8 +132,6 @@ double LogisticLikelihood::add(std::span<const double> coefficients, std::span<d
 // them, so that arithmetic and not memory takes the time.
 template <class RowType>
 void LogisticLikelihood::add_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
-  constexpr std::size_t height = chain_lanes::panel_height;
-  static_assert(tile % height == 0);
   RowType* const beta = chain_lanes::rows_in<RowType>(rows_, 2 * predictors_);
   RowType* const slopes = beta + predictors_;
   chain_lanes::gather_positions(batch, bundle, predictors_, beta);
@@ -150,8 +151,8 @@ void LogisticLikelihood::add_bundle(const Batch& batch, const chain_lanes::Bundl
   };
   for (std::size_t t = 0; t < tiles_; ++t) {
     for (std::size_t top = 0; top < tile; top += height) {
-      const chain_lanes::Panel panel{signed_rows_->data() + t * tile * predictors_ + top, tile, 0,
-                                     predictors_};
+      const chain_lanes::Panel<height> panel{signed_rows_->data() + t * tile * predictors_ + top,
+                                             tile, 0, predictors_};
       panel.multiply(beta, cells);
       for (std::size_t i = 0; i < height; ++i) {
         double* const cell = cells[i].data();
@@ -179,10 +180,10 @@ void LogisticLikelihood::add_bundle(const Batch& batch, const chain_lanes::Bundl
 }
 
 void LogisticLikelihood::add_batch(const Batch& batch) {
-  chain_lanes::for_each_bundle(batch.columns,
-                               [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
-                                 add_bundle<RowType>(batch, bundle);
-                               });
+  chain_lanes::for_each_bundle<chain_lanes::widest_row(height)>(
+      batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
+        add_bundle<RowType>(batch, bundle);
+      });
 }
 
 }  // namespace rehmc
