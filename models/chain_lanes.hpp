@@ -16,7 +16,11 @@ namespace rehmc::chain_lanes {
 inline constexpr std::size_t width = 8;
 inline constexpr std::size_t machine_registers = 32;
 #else
+#ifdef __AVX__
 inline constexpr std::size_t width = 4;
+#else
+inline constexpr std::size_t width = 2;
+#endif
 inline constexpr std::size_t machine_registers = 16;
 #endif
 using Lanes [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
