@@ -60,13 +60,15 @@ void check_coordinate(const Run& run, Index i, const std::vector<CoordinateState
     }
     // The field of a threshold has the tail of the field 1.
     if (!heavy && field == 0) {
-      check.add(run.across_folds([&](std::size_t f) {
+      Eigen::VectorXd median(to_index(run.table.draws()));
+      for (std::size_t f = 0; f < run.folds.size(); ++f) {
+        const Fold& fold = run.folds[f];
         const SteinFrame& frame = run.frames[f];
-        return ThresholdSeries(run.table, frame, i, states[f], frame.centre[i], 0,
-                               to_index(run.table.draws()))
-            .feature;
-      }),
-                i);
+        const ThresholdSeries at(run.table, frame, i, states[f], frame.centre[i], fold.begin,
+                                 fold.end);
+        median.segment(fold.begin, fold.end - fold.begin) = at.feature;
+      }
+      check.add(median, i);
     }
   }
 }
