@@ -1,0 +1,70 @@
+// Arms: the ways to use the states of one trajectory that are compared on the very same chains.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rehmc/core/random.hpp"
+#include "rehmc/core/state.hpp"
+#include "rehmc/kernel/kernel.hpp"
+
+namespace rehmc::experiments {
+
+enum class Family {
+  plain,        ///< the final state alone
+  all,          ///< every state with its weight
+  spread,       ///< K evenly spread states
+  final_state,  ///< the final state and K - 1 evenly spread ones, as the paper counts
+  simple,       ///< K states drawn at random (Algorithm 3)
+  accept_each,  ///< HMC: every step accepted or rejected by its own coin (Algorithm 1)
+};
+std::string describe(Family family);
+
+struct Arm {
+  Family family = Family::plain;
+  std::size_t count = 1;  ///< K
+
+  bool operator==(const Arm&) const = default;
+};
+
+/// plain and all first, then the families for K up to `most`; `paper_count` is among those of
+/// final_state.
+std::vector<Arm> arms_of(KernelKind kind, std::size_t paper_count, std::size_t most);
+
+/// Which of the states of a trajectory an arm uses, and with what weights; they sum to 1.
+struct Share {
+  std::size_t state;
+  double weight;
+};
+
+/// Gives every arm its states of a trajectory. What arms draw at random comes from the stream of
+/// recycling, which a kernel that keeps all states leaves alone.
+class ArmShares {
+ public:
+  explicit ArmShares(std::vector<Arm> arms) : arms_(std::move(arms)), shares_(arms_.size()) {}
+
+  const std::vector<Arm>& arms() const { return arms_; }
+
+  /// The trajectory has these states with weights that sum to 1, in the order of the path.
+  /// `next` is the state the chain went to, `start` the one it came from, or beyond the last if the
+  /// trajectory lists it no more; `steps` are those of the path.
+  void share(std::span<const WeightedState> states, std::size_t next, std::size_t start,
+             std::size_t steps, const Address& address);
+
+  std::span<const Share> of(std::size_t arm) const { return shares_[arm]; }
+
+ private:
+  void spread(std::size_t count, double weight, Stream& stream, std::vector<Share>& shares) const;
+  static void draw(std::span<const WeightedState> states, std::size_t count, Stream& stream,
+                   std::vector<Share>& shares);
+  static void accept_each(std::span<const WeightedState> states, std::size_t start,
+                          std::size_t steps, Stream& stream, std::vector<Share>& shares);
+
+  std::vector<Arm> arms_;
+  std::vector<std::vector<Share>> shares_;
+  std::vector<double> cumulative_;  ///< weights along the path
+};
+
+}  // namespace rehmc::experiments

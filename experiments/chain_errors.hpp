@@ -1,0 +1,86 @@
+// Running means, variances and upper quantiles of all arms along one chain, and their errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "experiments/arms.hpp"
+
+namespace rehmc::experiments {
+
+enum class Statistic { mean, variance, quantile };
+inline constexpr std::size_t statistics = 3;
+inline constexpr double upper_probability = 0.975;
+
+/// A histogram of the upper part of a parameter, around its 97.5% quantile.
+struct Bins {
+  static constexpr std::size_t count = 64;
+  static constexpr double width = 0.04;  ///< in posterior sds
+
+  std::vector<double> low;    ///< lower edge of the first, per parameter
+  std::vector<double> scale;  ///< bins per unit
+
+  Bins() = default;
+  /// Centred at (roughly) the quantile, with (roughly) the sd.
+  Bins(std::span<const double> quantile, std::span<const double> sd);
+
+  /// The value that a share of 2.5% of the total weight exceeds, interpolated within its bin;
+  /// clipped to the bins.
+  template <class Number>
+  double quantile(std::size_t parameter, const Number* counts, double total) const {
+    double above = (1 - upper_probability) * total;
+    for (std::size_t b = count; b-- > 0;) {
+      const double here = counts[b];
+      if (here >= above && here > 0) {
+        const double fraction = 1 - above / here;
+        return low[parameter] + (static_cast<double>(b) + fraction) / scale[parameter];
+      }
+      above -= here;
+    }
+    return low[parameter];
+  }
+};
+
+/// The places (parameter * Bins::count + bin) that values fall into; those below the first bin have
+/// none, those above the last are in it.
+class Places {
+ public:
+  void find(const Bins& of, std::span<const double> values);
+  std::span<const std::uint32_t> found() const { return {places_.data(), end_}; }
+
+ private:
+  std::vector<std::int32_t> bins_;
+  std::vector<std::uint32_t> places_;
+  std::size_t end_ = 0;
+};
+
+/// The sums of all arms along one chain.
+class ArmSums {
+ public:
+  ArmSums(std::size_t arms, std::span<const double> centre, const Bins& bins);
+
+  /// One draw: the parameters of its states and each arm's share of them.
+  void add(std::span<const std::span<const double>> states, const ArmShares& shares);
+
+  /// The estimate of a statistic by an arm, for all parameters.
+  void estimate(std::size_t arm, Statistic statistic, std::span<double> out) const;
+
+ private:
+  struct Use {
+    std::size_t arm;
+    double weight;
+  };
+
+  std::span<const double> centre_;
+  const Bins& bins_;
+  double draws_ = 0;
+  std::vector<std::vector<double>> first_;
+  std::vector<std::vector<double>> second_;
+  std::vector<std::vector<float>> counts_;
+  std::vector<std::vector<Use>> uses_;  ///< by state
+  Places places_;
+};
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,75 @@
+// What precedes the simulations of a test case: step sizes, path lengths, a first look at the
+// target.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "experiments/test_case.hpp"
+#include "experiments/workshop.hpp"
+#include "rehmc/kernel/kernel.hpp"
+
+namespace rehmc::experiments {
+
+inline constexpr KernelKind all_kernels[] = {KernelKind::hmc, KernelKind::nuts_slice,
+                                             KernelKind::nuts};
+
+/// The normalised expected jump of paths by their number of steps, and where it is greatest.
+struct JumpCurve {
+  std::vector<double> of_norm;    ///< tau^{-1/2} E|x(tau) - x(0)|, as the paper prints it
+  std::vector<double> of_square;  ///< with the squared norm, as Wang et al. (2013) have it
+
+  std::size_t best_steps() const;
+  std::size_t best_steps_by_square() const;
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(of_norm, of_square);
+  }
+};
+
+struct Preparation {
+  double step_sizes[3] = {1, 1, 1};  ///< in the order of all_kernels
+  double path_length = 0;            ///< of HMC, where the rule is a length
+  JumpCurve jumps;                   ///< where the rule is a jump
+  /// Of the parameters, roughly: where histograms are laid.
+  std::vector<double> centre;
+  std::vector<double> sd;
+  std::vector<double> quantile;
+  std::vector<std::vector<double>> states;  ///< of the pilot chains, at their end
+  double seconds = 0;
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    for (double& step_size : step_sizes) archive(step_size);
+    archive(path_length, jumps, centre, sd, quantile, states, seconds);
+  }
+};
+
+/// The kernel of a study, which yields every state of a trajectory with its weight.
+KernelSettings kernel_settings(const TestCase& test_case, const Preparation& preparation,
+                               KernelKind kind);
+double step_size(const Preparation& preparation, KernelKind kind);
+
+/// Tunes every kernel for an acceptance probability of 0.7 by dual averaging, all pilot chains in
+/// step: learning from their mean, it settles at 0.7 sharp.
+Preparation prepare(const Workshop& workshop, const TestCase& test_case);
+
+/// What users read of states, parameter by parameter: views that live until the next call.
+class ParameterReader {
+ public:
+  /// The density as the chain uses it, which must outlive the reader.
+  explicit ParameterReader(const Density& density);
+  std::span<const std::span<const double>> read(std::span<const WeightedState> states);
+  std::span<const double> read(const StateView& state);
+
+ private:
+  Density density_;
+  bool direct_;
+  std::vector<double> values_;
+  std::vector<std::span<const double>> positions_;
+  std::vector<std::span<double>> places_;
+  std::vector<std::span<const double>> views_;
+};
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,46 @@
+// The sizes of the experiments.
+#include "experiments/scale.hpp"
+
+#include <fmt/format.h>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc::experiments {
+
+std::string describe(Scale scale) {
+  switch (scale) {
+    case Scale::smoke:
+      return "smoke";
+    case Scale::quick:
+      return "quick";
+    case Scale::full:
+      return "full";
+  }
+  return "";
+}
+
+Scale parse_scale(std::string_view name) {
+  for (const Scale scale : {Scale::smoke, Scale::quick, Scale::full}) {
+    if (name == describe(scale)) return scale;
+  }
+  throw ConfigError(fmt::format("setting scale: found '{}', expected smoke, quick or full", name));
+}
+
+Size size_of(Scale scale, CaseName name) {
+  const bool cox = name == CaseName::cox;
+  const bool large = cox || name == CaseName::volatility;
+  switch (scale) {
+    case Scale::smoke:
+      return large ? Size{20, 64, 10, 16, 200, 60, 16, 160, 20}
+                   : Size{40, 160, 10, 16, 300, 100, 32, 320, 40};
+    case Scale::quick:
+      return large ? Size{40, 320, 20, 16, 400, 100, 32, 480, 50}
+                   : Size{80, 800, 20, 32, 600, 150, 64, 1600, 100};
+    case Scale::full:
+      break;
+  }
+  return cox ? Size{100, 1600, 20, 32, 600, 200, 64, 2400, 100}
+             : Size{400, 3200, 20, 32, 1000, 300, 128, 6400, 100};
+}
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,33 @@
+// How large the experiments are: the paper's own size, twenty minutes, or a check in minutes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "experiments/test_case.hpp"
+
+namespace rehmc::experiments {
+
+enum class Scale { smoke, quick, full };
+std::string describe(Scale scale);
+/// By name. ConfigError names those that there are.
+Scale parse_scale(std::string_view name);
+
+/// How much is simulated of one test case.
+struct Size {
+  std::size_t chains;      ///< of every kernel, whose errors are averaged
+  std::size_t iterations;  ///< of each
+  std::size_t groups;      ///< of chains, which give the Monte Carlo error; divides `chains`
+  std::size_t pilot_chains;
+  std::size_t pilot_warmup;
+  std::size_t tuning_iterations;  ///< of dual averaging, all pilot chains in step
+  std::size_t truth_chains;       ///< multiple of truth_groups
+  std::size_t truth_iterations;
+  std::size_t burn_in;  ///< from a state of the ground truth to an independent one
+
+  static constexpr std::size_t truth_groups = 8;
+};
+Size size_of(Scale scale, CaseName name);
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,54 @@
+// The main study: the errors of all arms over many independent chains of one kernel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "experiments/truth.hpp"
+
+namespace rehmc::experiments {
+
+/// Parts of the chain at whose end errors are taken, beside the whole.
+inline constexpr std::array<std::size_t, 6> length_divisors{32, 16, 8, 4, 2, 1};
+
+/// Errors of the leading principal component as the chain grows.
+enum class ComponentQuantity { angle, eigenvalue };
+inline constexpr std::size_t component_quantities = 2;
+
+/// Sums over chains of squared errors.
+struct ErrorSums {
+  double chains = 0;
+  double draws = 0;
+  double acceptance = 0;
+  double leapfrogs = 0;
+  double divergences = 0;
+  double seconds = 0;  ///< of the clock, all threads at work
+  /// At the whole length: by arm, statistic and parameter.
+  std::vector<std::array<std::vector<float>, statistics>> arms;
+  /// For the arms plain, all and the paper's: by length, arm, statistic and parameter.
+  std::vector<std::array<std::array<std::vector<float>, statistics>, 3>> lengths;
+  /// For the arms plain and the paper's: by length, arm and quantity. Only for the Gaussian.
+  std::vector<std::array<std::array<double, component_quantities>, 2>> components;
+
+  void add(const ErrorSums& other);
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(chains, draws, acceptance, leapfrogs, divergences, seconds, arms, lengths, components);
+  }
+};
+
+struct Study {
+  std::vector<Arm> arms;
+  std::size_t paper_arm = 0;  ///< which of them the paper used
+  std::size_t iterations = 0;
+  std::vector<ErrorSums> groups;
+};
+
+/// Runs the chains of one kernel, or takes those that were run before.
+Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
+                const Truth& truth, KernelKind kind);
+
+}  // namespace rehmc::experiments

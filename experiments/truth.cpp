@@ -1,0 +1,249 @@
+// Long runs with NUTS, all states recycled.
+#include "experiments/truth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <numbers>
+
+#include "rehmc/core/numerics.hpp"
+
+namespace rehmc::experiments {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t states_per_chain = 8;  ///< of the long run that chains of a study start from
+constexpr std::size_t powers = 4;
+
+/// Sums over all states of some draws.
+struct LongSums {
+  double draws = 0;
+  double leapfrogs = 0;
+  double seconds = 0;
+  std::array<std::vector<double>, powers> moments;  ///< of x - centre
+  std::vector<double> counts;
+  std::vector<std::vector<double>> states;
+
+  explicit LongSums(std::size_t parameters = 0) : counts(parameters * Bins::count) {
+    moments.fill(std::vector<double>(parameters));
+  }
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(draws, leapfrogs, seconds, moments, counts, states);
+  }
+
+  void add(std::span<const double> x, double weight, std::span<const double> centre,
+           std::span<const std::uint32_t> places) {
+    double* const first = moments[0].data();
+    double* const second = moments[1].data();
+    double* const third = moments[2].data();
+    double* const fourth = moments[3].data();
+    const std::size_t d = x.size();
+#pragma omp simd
+    for (std::size_t i = 0; i < d; ++i) {
+      const double difference = x[i] - centre[i];
+      const double square = difference * difference;
+      first[i] += weight * difference;
+      second[i] += weight * square;
+      third[i] += weight * square * difference;
+      fourth[i] += weight * square * square;
+    }
+    for (const std::uint32_t place : places) counts[place] += weight;
+  }
+
+  void add(const LongSums& other) {
+    draws += other.draws;
+    leapfrogs += other.leapfrogs;
+    seconds += other.seconds;
+    for (std::size_t p = 0; p < powers; ++p) {
+      for (std::size_t i = 0; i < moments[p].size(); ++i) moments[p][i] += other.moments[p][i];
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+    states.insert(states.end(), other.states.begin(), other.states.end());
+  }
+
+  double value(Statistic statistic, std::size_t i, double centre, const Bins& bins) const {
+    const double mean = moments[0][i] / draws;
+    if (statistic == Statistic::mean) return centre + mean;
+    if (statistic == Statistic::variance) return moments[1][i] / draws - mean * mean;
+    return bins.quantile(i, &counts[i * Bins::count], draws);
+  }
+};
+
+LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
+                    const Preparation& preparation, const Bins& bins, const Density& density,
+                    std::size_t chain) {
+  const Size size = size_of(workshop.scale, test_case.name);
+  Walk walk(density, kernel_settings(test_case, preparation, KernelKind::nuts),
+            {step_size(preparation, KernelKind::nuts), make_unit_metric(density.dimension())},
+            preparation.states[chain % preparation.states.size()],
+            {workshop.seed_of(describe(test_case.name) + " truth"),
+             static_cast<std::uint32_t>(chain), 0});
+  for (std::size_t n = 0; n < size.burn_in; ++n) {
+    workshop.check_stop();
+    walk.skip();
+  }
+  LongSums sums(preparation.centre.size());
+  Places places;
+  for (std::size_t n = 1; n <= size.truth_iterations; ++n) {
+    workshop.check_stop();
+    walk.step();
+    for (std::size_t s = 0; s < walk.states().size(); ++s) {
+      places.find(bins, walk.parameters()[s]);
+      sums.add(walk.parameters()[s], walk.states()[s].weight, preparation.centre, places.found());
+    }
+    if (n * states_per_chain % size.truth_iterations < states_per_chain) {
+      sums.states.emplace_back(walk.position().begin(), walk.position().end());
+    }
+  }
+  sums.draws = static_cast<double>(size.truth_iterations);
+  sums.leapfrogs = static_cast<double>(walk.leapfrogs());
+  return sums;
+}
+
+std::string piece_name(const TestCase& test_case, std::size_t group) {
+  return fmt::format("{}-truth-{}", describe(test_case.name), group);
+}
+
+/// The groups of chains of the long run, those that are there and those still to be run.
+std::vector<LongSums> long_groups(const Workshop& workshop, const TestCase& test_case,
+                                  const Preparation& preparation, const Bins& bins) {
+  const Size size = size_of(workshop.scale, test_case.name);
+  const std::size_t each = size.truth_chains / Size::truth_groups;
+  std::vector<LongSums> groups(Size::truth_groups);
+  std::vector<std::size_t> missing;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (auto stored = workshop.load<LongSums>(piece_name(test_case, g))) {
+      groups[g] = std::move(*stored);
+    } else {
+      missing.push_back(g);
+    }
+  }
+  if (missing.empty()) return groups;
+
+  Engine engine = workshop.engine(test_case.density, missing.size() * each);
+  std::vector<std::vector<LongSums>> chains(groups.size(), std::vector<LongSums>(each));
+  std::vector<std::size_t> left(groups.size(), each);
+  std::mutex mutex;
+  std::atomic<bool> failed = false;
+  Clock::time_point mark = Clock::now();
+  engine.run(failed, [&](std::size_t job) {
+    const std::size_t group = missing[job / each];
+    const std::size_t member = job % each;
+    LongSums sums = long_chain(workshop, test_case, preparation, bins, engine.density(job),
+                               group * each + member);
+    const std::lock_guard lock(mutex);
+    chains[group][member] = std::move(sums);
+    if (--left[group] > 0) return;
+    LongSums total(preparation.centre.size());
+    for (LongSums& one : chains[group]) total.add(one);  // in order, so that no bit depends on it
+    chains[group].clear();
+    const auto now = Clock::now();
+    total.seconds = std::chrono::duration<double>(now - mark).count();
+    mark = now;
+    workshop.store(piece_name(test_case, group), total);
+    groups[group] = std::move(total);
+  });
+  return groups;
+}
+
+Truth exact_truth(const Variances& variances, const Preparation& preparation) {
+  Truth truth;
+  truth.bins = Bins(preparation.quantile, preparation.sd);
+  truth.centre = preparation.centre;
+  truth.sd = preparation.sd;
+  const double z = normal_quantile(upper_probability);
+  const double height = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  const double quantile_variance = upper_probability * (1 - upper_probability) / (height * height);
+  for (const double variance : variances) {
+    const double sd = std::sqrt(variance);
+    const double values[] = {0, variance, z * sd};
+    const double units[] = {variance, 2 * variance * variance, quantile_variance * variance};
+    for (std::size_t s = 0; s < statistics; ++s) {
+      truth.value[s].push_back(values[s]);
+      truth.error[s].push_back(0);
+      truth.unit_variance[s].push_back(units[s]);
+    }
+  }
+  return truth;
+}
+
+/// Density at the quantile, from the bins within half an sd of it.
+double height_at(const Bins& bins, std::size_t i, const double* counts, double draws,
+                 double quantile) {
+  const double place = (quantile - bins.low[i]) * bins.scale[i];
+  constexpr double reach = 6;
+  const auto from = static_cast<std::size_t>(std::clamp(place - reach, 0.0, Bins::count - 2.0));
+  const auto to = std::max(
+      from + 1, static_cast<std::size_t>(std::clamp(place + reach, 0.0, Bins::count - 1.0)));
+  double inside = 0;
+  for (std::size_t b = from; b < to; ++b) inside += counts[b];
+  return inside / draws * bins.scale[i] / static_cast<double>(to - from);
+}
+
+}  // namespace
+
+Truth find_truth(const Workshop& workshop, const TestCase& test_case,
+                 const Preparation& preparation) {
+  if (test_case.exact) return exact_truth(*test_case.exact, preparation);
+  const Bins bins(preparation.quantile, preparation.sd);
+  const std::vector<LongSums> groups = long_groups(workshop, test_case, preparation, bins);
+  const std::size_t d = preparation.centre.size();
+  LongSums all(d);
+  for (const LongSums& group : groups) all.add(group);
+
+  Truth truth;
+  truth.bins = bins;
+  truth.centre = preparation.centre;
+  truth.iterations = all.draws;
+  truth.leapfrogs = all.leapfrogs / all.draws;
+  truth.seconds = all.seconds;
+  const auto n = static_cast<double>(groups.size());
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t s = 0; s < statistics; ++s) {
+      const auto statistic = static_cast<Statistic>(s);
+      const double centre = preparation.centre[i];
+      truth.value[s].push_back(all.value(statistic, i, centre, bins));
+      double sum = 0;
+      double squares = 0;
+      for (const LongSums& group : groups) {
+        const double difference = group.value(statistic, i, centre, bins) - truth.value[s].back();
+        sum += difference;
+        squares += difference * difference;
+      }
+      truth.error[s].push_back(std::sqrt((squares - sum * sum / n) / (n - 1) / n));
+    }
+    const double mean = all.moments[0][i] / all.draws;
+    const double m2 = all.moments[1][i] / all.draws;
+    const double m3 = all.moments[2][i] / all.draws;
+    const double m4 = all.moments[3][i] / all.draws;
+    const double variance = truth.value[1][i];
+    const double fourth = m4 - 4 * mean * m3 + 6 * mean * mean * m2 - 3 * std::pow(mean, 4);
+    const double height =
+        height_at(bins, i, &all.counts[i * Bins::count], all.draws, truth.value[2][i]);
+    truth.sd.push_back(std::sqrt(variance));
+    truth.unit_variance[0].push_back(variance);
+    truth.unit_variance[1].push_back(fourth - variance * variance);
+    truth.unit_variance[2].push_back(upper_probability * (1 - upper_probability) /
+                                     (height * height));
+  }
+  truth.starts = std::move(all.states);
+  return truth;
+}
+
+std::vector<double> starting_position(const TestCase& test_case, const Truth& truth,
+                                      const Address& address) {
+  if (!test_case.exact) return truth.starts[address.chain % truth.starts.size()];
+  std::vector<double> position(test_case.exact->size());
+  Stream stream(address, Purpose::initial_point);
+  stream.fill_normal(position);
+  for (std::size_t i = 0; i < position.size(); ++i) position[i] *= std::sqrt((*test_case.exact)[i]);
+  return position;
+}
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,37 @@
+// The ground truth of a test case: exact, or from a long recycled run, with its own error.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "experiments/chain_errors.hpp"
+#include "experiments/walk.hpp"
+
+namespace rehmc::experiments {
+
+/// By statistic, then by parameter.
+using Table3 = std::array<std::vector<double>, statistics>;
+
+struct Truth {
+  Table3 value;
+  Table3 error;  ///< standard errors; zero if exact
+  /// Variance that a single independent draw gives: what one divides by N for N of them.
+  Table3 unit_variance;
+  std::vector<double> centre;  ///< of moments
+  std::vector<double> sd;
+  Bins bins;
+  std::vector<std::vector<double>> starts;  ///< states from stationarity; none if exact
+  double iterations = 0;
+  double leapfrogs = 0;  ///< per iteration
+  double seconds = 0;
+};
+
+Truth find_truth(const Workshop& workshop, const TestCase& test_case,
+                 const Preparation& preparation);
+
+/// A starting position for a chain of a study, from stationarity but for the burn-in.
+std::vector<double> starting_position(const TestCase& test_case, const Truth& truth,
+                                      const Address& address);
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,78 @@
+// What every experiment works with: threads, seeds, the folder of finished pieces, a way to stop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "experiments/scale.hpp"
+#include "rehmc/core/archive.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/run/engine.hpp"
+
+namespace rehmc::experiments {
+
+/// The user asked to stop. What was finished is kept.
+class Stopped : public Error {
+ public:
+  Stopped() : Error(ExitCode::interrupted, "stopped") {}
+};
+
+struct Workshop {
+  Scale scale = Scale::full;
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;            ///< 0: one per core
+  std::filesystem::path pieces;       ///< the folder of what is finished
+  std::filesystem::path data_folder;  ///< may be empty
+  const std::atomic<int>* stop = nullptr;
+  /// Told of every piece that is finished: what it was, and its share of the case's work.
+  std::function<void(const std::string& piece)> finished = [](const std::string&) {};
+
+  /// Throws Stopped if the user asked for it.
+  void check_stop() const {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed) > 0) throw Stopped();
+  }
+
+  /// A seed of its own for every phase, so that no two share random numbers.
+  std::uint64_t seed_of(std::string_view phase) const;
+
+  Engine engine(const Density& density, std::size_t chains) const {
+    return {density, {EngineKind::batch, chains, threads, 32}};
+  }
+
+  /// A finished piece, or nothing if it is still to be made. DataError for a damaged file.
+  template <class Piece>
+  std::optional<Piece> load(const std::string& name) const {
+    const std::filesystem::path path = pieces / (name + ".bin");
+    if (!std::filesystem::exists(path)) return std::nullopt;
+    const std::string bytes = read_file(path);
+    ArchiveReader archive(bytes);
+    Piece piece{};
+    archive(piece);
+    return piece;
+  }
+  template <class Piece>
+  void store(const std::string& name, const Piece& piece) const {
+    ArchiveWriter archive;
+    archive(piece);
+    write_whole(pieces / (name + ".bin"), archive.bytes());
+    finished(name);
+  }
+  /// The piece as stored, or made and stored now.
+  template <class Make>
+  auto load_or_make(const std::string& name, Make&& make) const {
+    using Piece = decltype(make());
+    if (auto stored = load<Piece>(name)) return std::move(*stored);
+    Piece piece = make();
+    store(name, piece);
+    return piece;
+  }
+};
+
+}  // namespace rehmc::experiments
