@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 RELEASE := build/release
 ECOSYSTEM := build/ecosystem-venv
-CXX_FILES = $(shell find include src models stan autodiff cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
+CXX_FILES = $(shell find include src models stan autodiff experiments cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
 
 .PHONY: help
 help: ## list the targets

@@ -1,0 +1,189 @@
+// Small tables in CSV files: quoting as RFC 4180 has it, errors that name file, row and column.
+#include "experiments/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/core/suggest.hpp"
+#include "rehmc/output/durable_file.hpp"
+
+namespace rehmc::experiments {
+namespace {
+
+void append_field(std::string& out, const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char letter : text) {
+    if (letter == '"') out += '"';
+    out += letter;
+  }
+  out += '"';
+}
+
+void append_line(std::string& out, const std::vector<std::string>& fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) out += ',';
+    append_field(out, fields[i]);
+  }
+  out += '\n';
+}
+
+/// Takes a file apart, record by record; a quoted field may go over several lines.
+class Reader {
+ public:
+  Reader(std::string_view text, std::string source) : rest_(text), source_(std::move(source)) {}
+
+  bool at_end() const { return rest_.empty(); }
+  /// The line on which the last record began, counted from 1.
+  std::size_t line() const { return line_; }
+
+  std::vector<std::string> record() {
+    line_ = next_line_;
+    std::vector<std::string> fields;
+    do {
+      fields.push_back(starts_with('"') ? quoted() : plain());
+    } while (take(','));
+    if (!at_end() && !take('\n')) {
+      throw DataError(
+          fmt::format("{}, line {}: text behind a closing quote; a quoted field must be followed "
+                      "by a comma or the end of the line",
+                      source_, line_));
+    }
+    ++next_line_;
+    return fields;
+  }
+
+ private:
+  bool starts_with(char letter) const { return !rest_.empty() && rest_.front() == letter; }
+
+  bool take(char letter) {
+    if (letter == '\n' && rest_.starts_with("\r\n")) rest_.remove_prefix(1);
+    if (!starts_with(letter)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  std::string plain() {
+    std::size_t end = std::min(rest_.find_first_of(",\n"), rest_.size());
+    std::string field(rest_.substr(0, end));
+    rest_.remove_prefix(end);
+    if (field.ends_with('\r')) field.pop_back();
+    return field;
+  }
+
+  std::string quoted() {
+    std::string field;
+    rest_.remove_prefix(1);
+    for (;;) {
+      if (at_end()) {
+        throw DataError(
+            fmt::format("{}, line {}: a quote is opened and never closed", source_, line_));
+      }
+      const char letter = rest_.front();
+      rest_.remove_prefix(1);
+      if (letter == '"' && !take('"')) return field;
+      if (letter == '\n') ++next_line_;
+      field += letter;
+    }
+  }
+
+  std::string_view rest_;
+  std::string source_;
+  std::size_t line_ = 1;
+  std::size_t next_line_ = 1;
+};
+
+}  // namespace
+
+std::string Cell::of_real(double value) { return fmt::format("{:.6g}", value); }
+
+Table::Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+Table Table::read(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  Reader reader(text, path.string());
+  Table table(reader.record());
+  table.source_ = path.string();
+  std::set<std::string> seen;
+  for (const std::string& column : table.columns_) {
+    if (column.empty() || !seen.insert(column).second) {
+      throw DataError(fmt::format(
+          "{}, line 1: {}; every column needs a name of its own", path.string(),
+          column.empty() ? "a column without a name" : fmt::format("two columns '{}'", column)));
+    }
+  }
+  while (!reader.at_end()) {
+    std::vector<std::string> row = reader.record();
+    if (row.size() != table.columns_.size()) {
+      throw DataError(fmt::format("{}, line {}: {} fields, expected one for each of {} columns",
+                                  path.string(), reader.line(), row.size(), table.columns_.size()));
+    }
+    table.rows_.push_back(std::move(row));
+  }
+  return table;
+}
+
+void Table::write(const std::filesystem::path& path) const {
+  std::string text;
+  append_line(text, columns_);
+  for (const std::vector<std::string>& row : rows_) append_line(text, row);
+  write_whole(path, text);
+}
+
+void Table::append(std::vector<Cell> row) {
+  if (row.size() != columns_.size()) {
+    throw std::logic_error(
+        fmt::format("a row of {} cells for {} columns", row.size(), columns_.size()));
+  }
+  std::vector<std::string>& texts = rows_.emplace_back();
+  texts.reserve(row.size());
+  for (Cell& cell : row) texts.push_back(std::move(cell.text));
+}
+
+bool Table::has(std::string_view column) const {
+  return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+}
+
+const std::string& Table::text(std::size_t row, std::string_view column) const {
+  return rows_.at(row)[index_of(column)];
+}
+
+double Table::number(std::size_t row, std::string_view column) const {
+  const std::string& text = this->text(row, column);
+  double value = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) {
+    throw DataError(
+        fmt::format("{}, row {}, column {}: '{}' is no number", source_, row + 1, column, text));
+  }
+  return value;
+}
+
+std::vector<double> Table::numbers(std::string_view column) const {
+  std::vector<double> values;
+  values.reserve(rows());
+  for (std::size_t row = 0; row < rows(); ++row) values.push_back(number(row, column));
+  return values;
+}
+
+std::size_t Table::index_of(std::string_view column) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  if (found == columns_.end()) {
+    throw DataError(
+        fmt::format("{} has no column '{}'{}", source_, column, did_you_mean(column, columns_)));
+  }
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+}  // namespace rehmc::experiments

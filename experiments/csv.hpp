@@ -1,0 +1,60 @@
+// Small tables in CSV files, read and written by the names of their columns.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rehmc::experiments {
+
+/// One cell of a table: its text as the file has it.
+struct Cell {
+  Cell(std::string value) : text(std::move(value)) {}
+  Cell(std::string_view value) : text(value) {}
+  Cell(const char* value) : text(value) {}
+  /// At most 6 significant digits.
+  Cell(std::floating_point auto value) : text(of_real(static_cast<double>(value))) {}
+  /// All digits.
+  Cell(std::integral auto value) : text(std::to_string(value)) {}
+
+  std::string text;
+
+ private:
+  static std::string of_real(double value);
+};
+
+/// Rows of cells under named columns.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> columns);
+  /// NoInputError if the file is not there, DataError if it is no table: names file and line.
+  static Table read(const std::filesystem::path& path);
+  /// The whole file or none.
+  void write(const std::filesystem::path& path) const;
+
+  /// One cell per column; std::logic_error otherwise.
+  void append(std::vector<Cell> row);
+
+  std::size_t rows() const { return rows_.size(); }
+  const std::vector<std::string>& columns() const { return columns_; }
+  bool has(std::string_view column) const;
+
+  /// A cell, rows counted from 0. DataError names file, row and column if there is no such column,
+  /// or if a number is wanted and the cell holds none; "nan" and "inf" are numbers.
+  const std::string& text(std::size_t row, std::string_view column) const;
+  double number(std::size_t row, std::string_view column) const;
+  /// A whole column.
+  std::vector<double> numbers(std::string_view column) const;
+
+ private:
+  std::size_t index_of(std::string_view column) const;
+
+  std::string source_ = "this table";  ///< the file it was read from, for messages
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace rehmc::experiments
