@@ -114,8 +114,9 @@ class Pilots {
     }
     tuning_.step_size = averaging.averaged();
     // The average lags behind, most of all in short runs: a few corrections at fixed step size, by
-    // the secant of the last two. To begin with, acceptance falls by about 0.57 per unit of log
-    // step size, as 2 Phi(-x) does at 0.7 if x grows like the square of the step size.
+    // the secant of the last two where they are far enough apart. To begin with, acceptance falls
+    // by about 0.57 per unit of log step size, as 2 Phi(-x) does at 0.7 if x grows like the square
+    // of the step size.
     constexpr int corrections = 4;
     double slope = 0.57;
     double last_acceptance = 0;
@@ -126,8 +127,8 @@ class Pilots {
       for (std::size_t i = 0; i < rounds; ++i) {
         acceptance += step([](std::size_t, const Transition&) {}) / static_cast<double>(rounds);
       }
-      if (std::abs(last_change) > 0.02) {
-        slope = std::clamp((last_acceptance - acceptance) / last_change, 0.15, 2.0);
+      if (std::abs(last_change) > 0.1) {
+        slope = std::clamp((last_acceptance - acceptance) / last_change, 0.3, 1.5);
       }
       last_acceptance = acceptance;
       last_change = (acceptance - target_acceptance) / slope;
