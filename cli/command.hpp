@@ -20,5 +20,6 @@ void add_check_gradient(CLI::App& app, Action& chosen);
 void add_cmdstan_exe(CLI::App& app, Action& chosen);
 void add_compile(CLI::App& app, Action& chosen);
 void add_stan(CLI::App& app, Action& chosen);
+void add_paper(CLI::App& app, Action& chosen);
 
 }  // namespace rehmc::cli

@@ -67,6 +67,7 @@ int main(int count, char** words) {
   cli::add_compile(app, chosen);
   cli::add_cmdstan_exe(app, chosen);
   cli::add_stan(app, chosen);
+  cli::add_paper(app, chosen);
 
   try {
     app.parse(count, words);

@@ -22,7 +22,7 @@ std::string describe(CaseName name);
 /// How long a path of HMC is.
 enum class PathRule {
   leading_quarter,  ///< a quarter turn of the widest coordinate, times a factor within [1/2, 1]
-  greatest_jump,    ///< where the normalised expected jump is greatest, times [0.9, 1.1]
+  greatest_jump,    ///< where the normalised squared jump is greatest, times [0.9, 1.1]
   up_to_thirty,     ///< so many steps: uniform on 1, ..., 30
 };
 

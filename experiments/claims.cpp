@@ -1,0 +1,368 @@
+// What the paper claims, and how it is judged.
+#include "experiments/claims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "experiments/csv.hpp"
+
+namespace rehmc::experiments {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A verdict holds if it would still hold so many standard errors away: wrong in about one of 200.
+constexpr double certainty = 2.6;
+
+double percent(double log2) { return 100 * (std::exp2(log2) - 1); }
+/// Half the width of what one standard error does to a percentage.
+double percent_error(const Measured& log2) {
+  return (percent(log2.value + log2.error) - percent(log2.value - log2.error)) / 2;
+}
+std::string percent_text(const Measured& log2) {
+  return fmt::format("{:+.0f}%", percent(log2.value));
+}
+std::string percent_error_text(const Measured& log2) {
+  return fmt::format("{:.1f}%", percent_error(log2));
+}
+
+/// Whether a value lies within [least, most].
+Verdict within(const Measured& measured, double least, double most) {
+  const double slack = certainty * measured.error;
+  if (measured.value - slack >= least && measured.value + slack <= most) return Verdict::agrees;
+  if (measured.value + slack < least || measured.value - slack > most) return Verdict::differs;
+  return Verdict::unclear;
+}
+Verdict above(const Measured& measured, double least) { return within(measured, least, HUGE_VAL); }
+Verdict below(const Measured& measured, double most) { return within(measured, -HUGE_VAL, most); }
+
+/// All must agree; one that differs decides.
+Verdict all_of(std::initializer_list<Verdict> verdicts) {
+  Verdict result = Verdict::agrees;
+  for (const Verdict verdict : verdicts) {
+    if (verdict == Verdict::differs) return verdict;
+    if (verdict == Verdict::unclear) result = verdict;
+  }
+  return result;
+}
+
+std::string title_of(KernelKind kind) { return kind == KernelKind::hmc ? "HMC" : "NUTS"; }
+
+/// Claims about one test case.
+class CaseClaims {
+ public:
+  CaseClaims(const CaseResults& results, std::vector<Claim>& claims)
+      : results_(results), section_(describe(results.test_case.name)), claims_(claims) {}
+
+  /// Gains of variances and quantiles, with the number of states of the paper.
+  void gains(KernelKind kind, double least_percent, double most_percent, const std::string& paper) {
+    const Gains& gains = results_.of(kind);
+    const auto log2 = gains.mean_log2(gains.study().paper_arm);
+    const double least = std::log2(1 + least_percent / 100);
+    const double most = std::log2(1 + most_percent / 100);
+    add(fmt::format("gain-{}", describe(kind)),
+        fmt::format("{}: variances and quantiles gain in effective sample size", title_of(kind)),
+        paper,
+        fmt::format("variance {}, quantile {}", percent_text(log2[1]), percent_text(log2[2])),
+        fmt::format("{}, {}", percent_error_text(log2[1]), percent_error_text(log2[2])),
+        all_of({within(log2[1], least, most), within(log2[2], least, most)}),
+        std::isinf(most)
+            ? fmt::format("judged as: more than {:+.0f}%", least_percent)
+            : fmt::format("judged as: between {:+.0f}% and {:+.0f}%", least_percent, most_percent));
+  }
+
+  /// No variance and no quantile loses.
+  void uniform(KernelKind kind) {
+    const Gains& gains = results_.of(kind);
+    const std::size_t arm = gains.study().paper_arm;
+    const auto variance = gains.signs(arm, Statistic::variance, certainty);
+    const auto quantile = gains.signs(arm, Statistic::quantile, certainty);
+    const double losers = std::max(variance.below, quantile.below);
+    add(fmt::format("uniform-{}", describe(kind)),
+        fmt::format("{}: every variance and quantile gains", title_of(kind)), "uniformly",
+        fmt::format("significant gain for {:.1f}% of variances and {:.1f}% of quantiles; "
+                    "significant loss for {:.1f}% and {:.1f}%",
+                    100 * variance.above, 100 * quantile.above, 100 * variance.below,
+                    100 * quantile.below),
+        "", losers <= 0.02 ? Verdict::agrees : Verdict::differs,
+        fmt::format("significant: {} standard errors; by chance alone 0.5% would lose", certainty));
+  }
+
+  void worst_means(KernelKind kind) {
+    const Gains& gains = results_.of(kind);
+    const Measured worst = gains.worst_mixing(gains.study().paper_arm, Statistic::mean);
+    const auto signs = gains.signs(gains.study().paper_arm, Statistic::mean, certainty);
+    add(fmt::format("worst-means-{}", describe(kind)),
+        fmt::format("{}: not all means gain, but those that mix worst do", title_of(kind)),
+        "significantly improved",
+        fmt::format("worst tenth {}; {:.0f}% of all means lose", percent_text(worst),
+                    100 * signs.below),
+        percent_error_text(worst), above(worst, 0), "");
+  }
+
+  void lengths(const std::string& paper_hmc, double hmc, double nuts) {
+    const double path = results_.of(KernelKind::hmc).leapfrogs();
+    const double tree = results_.of(KernelKind::nuts_slice).leapfrogs();
+    const bool path_fits = path > hmc / 1.35 && path < hmc * 1.35;
+    // A tree is doubled, so its size is known up to a factor of two.
+    const bool tree_fits = tree > nuts / 2 && tree < nuts * 2;
+    add("steps", "Steps of a path of HMC and of a tree of NUTS, on average",
+        fmt::format("{} and {:.0f}", paper_hmc, nuts), fmt::format("{:.1f} and {:.1f}", path, tree),
+        "", path_fits && tree_fits ? Verdict::agrees : Verdict::differs,
+        "judged as: within 35% (HMC) and a factor of two (NUTS)");
+  }
+
+  void sufficient(KernelKind kind, std::size_t paper_recycled, const std::string& of) {
+    const std::size_t count = sufficient_count(results_, kind);
+    const std::size_t paper = paper_recycled + 1;
+    // One halving is the resolution of the search.
+    const bool fits = count > 0 && count <= 2 * paper;
+    add(fmt::format("sufficient-{}", describe(kind)),
+        fmt::format("{}: so many recycled states are within 5% of all", title_of(kind)),
+        fmt::format("{} of {}", paper_recycled, of),
+        count == 0 ? "more than all that were tried"
+                   : fmt::format("{} of {:.0f}", count - 1, results_.of(kind).leapfrogs()),
+        "", fits ? Verdict::agrees : Verdict::differs,
+        "judged as: at most one doubling more; fewer is only better");
+  }
+
+  void means(KernelKind kind, bool lose, const std::string& paper, const std::string& remark) {
+    const Gains& gains = results_.of(kind);
+    const Measured mean = gains.mean_log2(gains.study().paper_arm)[0];
+    add(fmt::format("means-{}", describe(kind)),
+        fmt::format("{}: means {}", title_of(kind), lose ? "lose" : "gain"), paper,
+        percent_text(mean), percent_error_text(mean), lose ? below(mean, 0) : above(mean, 0),
+        remark);
+  }
+
+  void one_recycled() {
+    const Gains& gains = results_.of(KernelKind::nuts_slice);
+    const Measured log2 = gains.mean_log2(gains.arm(Family::final_state, 2))[2];
+    const Measured spread = gains.mean_log2(gains.arm(Family::spread, 2))[2];
+    add("one-recycled", "NUTS: gain in the quantile with a single recycled state", "over 40%",
+        percent_text(log2), percent_error_text(log2), above(log2, std::log2(1.4)),
+        fmt::format("two evenly spread states instead of the final one and another: {}",
+                    percent_text(spread)));
+  }
+
+  void independent_of_length(KernelKind kind) {
+    const Gains& gains = results_.of(kind);
+    const auto longest = gains.mean_log2_at(length_divisors.size() - 1, 1);
+    const auto shortest = gains.mean_log2_at(0, 1);
+    Verdict verdict = Verdict::agrees;
+    std::string measured;
+    std::string errors;
+    constexpr double tolerance = 0.35;
+    for (const std::size_t s : {0, 1}) {
+      const Measured difference{shortest[s].value - longest[s].value,
+                                std::hypot(shortest[s].error, longest[s].error)};
+      verdict = all_of({verdict, within(difference, -tolerance, tolerance)});
+      measured += fmt::format("{}{} {:.2f} against {:.2f}", s == 0 ? "" : ", ", statistic_names[s],
+                              shortest[s].value, longest[s].value);
+      errors += fmt::format("{}{:.2f}", s == 0 ? "" : ", ", difference.error);
+    }
+    add(fmt::format("length-{}", describe(kind)),
+        fmt::format("{}: gains (log2) at 1/32 of the chain's length and at all of it",
+                    title_of(kind)),
+        "independent of the length", measured, errors, verdict,
+        fmt::format("judged as: within {} in log2; all states recycled", tolerance));
+  }
+
+  void leading_component() {
+    const Gains& gains = results_.of(KernelKind::hmc);
+    const std::size_t last = length_divisors.size() - 1;
+    const auto whole = gains.component(last, ComponentQuantity::angle);
+    const auto early = gains.component(1, ComponentQuantity::angle);
+    const std::size_t iterations = results_.size.iterations / length_divisors[1];
+    constexpr double hard = 0.3;  // radians
+    add("component-short",
+        fmt::format("HMC: the direction of the leading component after {} iterations", iterations),
+        "cannot be well estimated (about 200 iterations)",
+        fmt::format("angle {:.2f} rad recycled, {:.2f} plain", early.recycled, early.plain), "",
+        early.recycled > hard ? Verdict::agrees : Verdict::differs,
+        fmt::format("judged as: root mean square angle above {} rad", hard));
+    const Measured growth{whole.log2.value - early.log2.value,
+                          std::hypot(whole.log2.error, early.log2.error)};
+    add("component-long",
+        fmt::format("HMC: its gain (log2) after {} iterations, and after {}", iterations,
+                    results_.size.iterations),
+        "substantial advantage as chains are run longer",
+        fmt::format("{:.2f}, {:.2f}", early.log2.value, whole.log2.value),
+        fmt::format("{:.2f}, {:.2f}", early.log2.error, whole.log2.error),
+        all_of({above(whole.log2, 0.3), above(growth, 0)}), "");
+  }
+
+ private:
+  void add(const std::string& id, std::string claim, std::string paper, std::string measured,
+           std::string error, Verdict verdict, std::string remark) {
+    claims_.push_back({section_ + "-" + id, section_, std::move(claim), std::move(paper),
+                       std::move(measured), std::move(error), verdict, std::move(remark)});
+  }
+
+  const CaseResults& results_;
+  std::string section_;
+  std::vector<Claim>& claims_;
+};
+
+void judge_gaussian(const CaseResults& results, std::vector<Claim>& claims) {
+  CaseClaims judge(results, claims);
+  judge.gains(KernelKind::hmc, 60, 150, "about +100% on average");
+  judge.uniform(KernelKind::hmc);
+  judge.worst_means(KernelKind::hmc);
+  judge.gains(KernelKind::nuts_slice, 60, HUGE_VAL, "as for HMC (figure)");
+  judge.lengths("251", 251, 512);
+  judge.sufficient(KernelKind::hmc, 31, "251");
+  judge.sufficient(KernelKind::nuts_slice, 15, "512");
+  judge.leading_component();
+}
+
+void judge_logistic(const CaseResults& results, std::vector<Claim>& claims) {
+  CaseClaims judge(results, claims);
+  judge.gains(KernelKind::hmc, 20, HUGE_VAL, "better (figure)");
+  judge.gains(KernelKind::nuts_slice, 20, HUGE_VAL, "better (figure)");
+  judge.lengths("9", 9, 16);
+  judge.sufficient(KernelKind::hmc, 7, "9");
+  judge.sufficient(KernelKind::nuts_slice, 7, "16");
+}
+
+void judge_volatility(const CaseResults& results, std::vector<Claim>& claims) {
+  CaseClaims judge(results, claims);
+  judge.gains(KernelKind::hmc, 20, HUGE_VAL, "better (figure)");
+  judge.gains(KernelKind::nuts_slice, 20, HUGE_VAL, "better (figure)");
+  judge.lengths("90", 90, 128);
+  judge.sufficient(KernelKind::hmc, 44, "90");
+  judge.sufficient(KernelKind::nuts_slice, 7, "128");
+}
+
+void judge_cox(const CaseResults& results, std::vector<Claim>& claims) {
+  CaseClaims judge(results, claims);
+  judge.means(KernelKind::hmc, true, "worse for the majority (super-efficiency)",
+              "Riemannian HMC with its constant metric");
+  judge.gains(KernelKind::hmc, 20, HUGE_VAL, "uniformly and significantly better");
+  judge.uniform(KernelKind::hmc);
+  judge.means(KernelKind::nuts_slice, false, "better", "");
+  judge.gains(KernelKind::nuts_slice, 20, HUGE_VAL, "better");
+  judge.lengths("15.5", 15.5, 16);
+  judge.sufficient(KernelKind::hmc, 15, "15.5");
+  judge.sufficient(KernelKind::nuts_slice, 7, "16");
+}
+
+void judge_tuning(const fs::path& folder, std::vector<Claim>& claims) {
+  if (!fs::exists(folder / "tuning.csv")) return;
+  const Table table = Table::read(folder / "tuning.csv");
+  struct Row {
+    std::map<std::string, Measured> log2;
+  };
+  std::map<std::pair<std::string, int>, Row> rows;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    rows[{table.text(r, "case"), static_cast<int>(table.number(r, "adapt"))}]
+        .log2[table.text(r, "statistic")] = {table.number(r, "log2"),
+                                             table.number(r, "log2_error")};
+  }
+  for (const auto& [key, row] : rows) {
+    const auto& [name, adapt] = key;
+    const bool gains = name == "gaussian" ? adapt < 800 : adapt <= 1000;
+    std::string measured;
+    std::string errors;
+    Verdict verdict = Verdict::agrees;
+    for (const char* statistic : statistic_names) {
+      const Measured log2 = row.log2.at(statistic);
+      // No gain: less than a tenth.
+      const double small = std::log2(1.1);
+      verdict = all_of({verdict, gains ? above(log2, 0) : within(log2, -small, small)});
+      measured +=
+          fmt::format("{}{} {}", measured.empty() ? "" : ", ", statistic, percent_text(log2));
+      errors += fmt::format("{}{}", errors.empty() ? "" : ", ", percent_error_text(log2));
+    }
+    claims.push_back(
+        {fmt::format("{}-tuning-{}", name, adapt), name,
+         fmt::format("Mass matrix from {} iterations: gain in ESS of NUTS if tuned with recycling",
+                     adapt),
+         gains ? "gain" : "none", measured, errors, verdict,
+         gains ? "" : "judged as: within 10% of none"});
+  }
+}
+
+void judge_overhead(const fs::path& folder, std::vector<Claim>& claims) {
+  if (!fs::exists(folder / "overhead.csv")) return;
+  const Table table = Table::read(folder / "overhead.csv");
+  // By the authors' case, in percent.
+  const std::map<std::string, double> theirs{
+      {"gaussian", 6}, {"logistic", 1}, {"volatility", 6}, {"cox", 6}};
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    const std::string recycling = table.text(r, "recycling");
+    if (!recycling.starts_with("spread")) continue;
+    const std::string name = table.text(r, "case");
+    const Measured time{table.number(r, "time_percent"), table.number(r, "time_error")};
+    const double bound = theirs.at(name);
+    claims.push_back({fmt::format("overhead-{}-{}", name, table.text(r, "kernel")), "overhead",
+                      fmt::format("{}, {}: extra time for recycling ({})", name,
+                                  table.text(r, "kernel"), recycling),
+                      name == "cox" ? "1-6% (MATLAB, other cases)"
+                                    : fmt::format("about {:.0f}% (MATLAB)", bound),
+                      fmt::format("{:.2f}%", time.value), fmt::format("{:.2f}%", time.error),
+                      below(time, bound), "ours must be smaller"});
+  }
+}
+
+}  // namespace
+
+std::string describe(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::agrees:
+      return "agrees";
+    case Verdict::differs:
+      return "differs";
+    case Verdict::unclear:
+      return "unclear";
+  }
+  return "";
+}
+
+std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>& cases,
+                                const fs::path& folder) {
+  std::vector<Claim> claims;
+  for (const auto& results : cases) {
+    switch (results->test_case.name) {
+      case CaseName::gaussian:
+        judge_gaussian(*results, claims);
+        break;
+      case CaseName::logistic:
+        judge_logistic(*results, claims);
+        break;
+      case CaseName::volatility:
+        judge_volatility(*results, claims);
+        break;
+      case CaseName::cox:
+        judge_cox(*results, claims);
+        break;
+    }
+  }
+  judge_tuning(folder, claims);
+  for (const auto& results : cases) {
+    CaseClaims judge(*results, claims);
+    judge.one_recycled();
+  }
+  for (const auto& results : cases) {
+    CaseClaims judge(*results, claims);
+    judge.independent_of_length(KernelKind::hmc);
+    judge.independent_of_length(KernelKind::nuts_slice);
+  }
+  judge_overhead(folder, claims);
+  return claims;
+}
+
+void write_claims(const std::vector<Claim>& claims, const fs::path& folder) {
+  Table table({"id", "section", "claim", "paper", "measured", "error", "verdict", "remark"});
+  for (const Claim& claim : claims) {
+    table.append({claim.id, claim.section, claim.claim, claim.paper, claim.measured, claim.error,
+                  describe(claim.verdict), claim.remark});
+  }
+  table.write(folder / "claims.csv");
+}
+
+}  // namespace rehmc::experiments

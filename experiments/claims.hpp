@@ -1,0 +1,39 @@
+// The paper, claim by claim: what it says, what was measured, whether they agree.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/results.hpp"
+
+namespace rehmc::experiments {
+
+enum class Verdict {
+  agrees,
+  differs,
+  unclear,  ///< the Monte Carlo error is too large to tell
+};
+std::string describe(Verdict verdict);
+
+struct Claim {
+  std::string id;
+  std::string section;
+  std::string claim;
+  std::string paper;
+  std::string measured;
+  std::string error;
+  Verdict verdict = Verdict::unclear;
+  std::string remark;
+};
+
+/// The claims about what is there: the test cases given, and the tables of tuning and overhead in
+/// the folder.
+std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>& cases,
+                                const std::filesystem::path& folder);
+
+/// Writes claims.csv.
+void write_claims(const std::vector<Claim>& claims, const std::filesystem::path& folder);
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,208 @@
+// Runs the sections in order, tells how far they are, and writes what came out.
+#include "experiments/paper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "experiments/claims.hpp"
+#include "experiments/csv.hpp"
+#include "experiments/results.hpp"
+#include "rehmc/core/suggest.hpp"
+
+namespace rehmc::experiments {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Rough core-seconds of one iteration, by kernel in the order of all_kernels: only to tell how
+/// long it will take.
+std::array<double, 3> cost_of_iteration(CaseName name) {
+  switch (name) {
+    case CaseName::gaussian:
+      return {2.5e-4, 5e-4, 5e-4};
+    case CaseName::logistic:
+      return {4e-4, 6e-4, 6e-4};
+    case CaseName::volatility:
+      return {1.5e-3, 3e-3, 3e-3};
+    default:
+      return {6e-3, 6e-3, 6e-3};
+  }
+}
+
+/// What there is to do, and how much of it is done: pieces by their names, with their costs.
+class Agenda {
+ public:
+  void plan_case(Scale scale, CaseName name) {
+    const Size size = size_of(scale, name);
+    const auto cost = cost_of_iteration(name);
+    const std::string prefix = describe(name) + "-";
+    const auto pilot = static_cast<double>(size.pilot_chains *
+                                           (size.pilot_warmup * 2 + size.tuning_iterations * 5));
+    pieces_[prefix + "preparation"] = pilot * cost[2];
+    if (name != CaseName::gaussian) {
+      const auto each = static_cast<double>(size.truth_chains * size.truth_iterations) /
+                        static_cast<double>(Size::truth_groups);
+      for (std::size_t g = 0; g < Size::truth_groups; ++g) {
+        pieces_[fmt::format("{}truth-{}", prefix, g)] = each * cost[2];
+      }
+    }
+    const auto each =
+        static_cast<double>(size.chains * size.iterations) / static_cast<double>(size.groups);
+    for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
+      for (std::size_t g = 0; g < size.groups; ++g) {
+        pieces_[fmt::format("{}{}-{}", prefix, describe(all_kernels[k]), g)] = each * cost[k];
+      }
+    }
+  }
+  /// Those that an earlier run has left take no time.
+  void forget_finished(const fs::path& folder) {
+    std::erase_if(pieces_,
+                  [&](const auto& piece) { return fs::exists(folder / (piece.first + ".bin")); });
+    for (const auto& [name, cost] : pieces_) total_ += cost;
+  }
+  void finish(const std::string& piece) {
+    const auto found = pieces_.find(piece);
+    if (found != pieces_.end()) done_ += found->second;
+  }
+  double done() const { return total_ > 0 ? std::min(1.0, done_ / total_) : 1; }
+
+ private:
+  std::map<std::string, double> pieces_;
+  double total_ = 0;
+  double done_ = 0;
+};
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+/// The folder belongs to one scale and seed: pieces of others must not mix.
+void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
+  const std::string mine =
+      fmt::format("scale {}\nseed {}\n", describe(settings.scale), settings.seed);
+  const fs::path mark = pieces / "settings.txt";
+  if (settings.fresh) fs::remove_all(pieces);
+  std::error_code failure;
+  fs::create_directories(pieces, failure);
+  if (failure) {
+    throw CreateError(fmt::format("{}: cannot be made: {}", pieces.string(), failure.message()));
+  }
+  if (!fs::exists(mark)) {
+    write_whole(mark, mine);
+    return;
+  }
+  std::string theirs = read_file(mark);
+  if (theirs == mine) return;
+  std::replace(theirs.begin(), theirs.end(), '\n', ' ');
+  throw ConfigError(fmt::format(
+      "setting output: {} holds a run of {}which cannot go on as scale {} seed {}; choose another "
+      "folder, or --fresh to begin anew",
+      settings.output.string(), theirs, describe(settings.scale), settings.seed));
+}
+
+std::set<std::string> wanted_sections(const PaperSettings& settings) {
+  std::vector<std::string> names;
+  for (const Section& section : sections()) names.push_back(section.name);
+  if (settings.sections.empty()) return {names.begin(), names.end()};
+  for (const std::string& wanted : settings.sections) {
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) continue;
+    throw ConfigError(fmt::format("there is no section '{}'{} The sections: {}", wanted,
+                                  did_you_mean(wanted, names), fmt::join(names, ", ")));
+  }
+  return {settings.sections.begin(), settings.sections.end()};
+}
+
+}  // namespace
+
+const std::vector<Section>& sections() {
+  static const std::vector<Section> all{
+      {"gaussian", "the multivariate Gaussian, d = 250: gains, counts, lengths, components"},
+      {"logistic", "hierarchical logistic regression, d = 302: gains, counts, lengths"},
+      {"volatility", "stochastic volatility, d = 3000: gains, counts, lengths"},
+      {"cox", "the log-Gaussian Cox process, d = 4096: gains, counts, lengths"},
+  };
+  return all;
+}
+
+void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
+  const Clock::time_point begin = Clock::now();
+  const std::set<std::string> wanted = wanted_sections(settings);
+  Workshop workshop;
+  workshop.scale = settings.scale;
+  workshop.seed = settings.seed;
+  workshop.threads = settings.threads;
+  workshop.pieces = settings.output / "pieces";
+  workshop.data_folder = settings.data_folder;
+  workshop.stop = callbacks.stop;
+  claim_folder(settings, workshop.pieces);
+
+  Agenda agenda;
+  for (const CaseName name : all_cases) {
+    if (wanted.contains(describe(name))) agenda.plan_case(settings.scale, name);
+  }
+  agenda.forget_finished(workshop.pieces);
+  PaperProgress progress;
+  workshop.finished = [&](const std::string& piece) {
+    agenda.finish(piece);
+    progress.piece = piece;
+    progress.done = agenda.done();
+    progress.seconds = seconds_since(begin);
+    progress.seconds_left =
+        progress.done > 0 ? progress.seconds * (1 - progress.done) / progress.done : 0;
+    callbacks.progress(progress);
+  };
+
+  std::vector<std::unique_ptr<CaseResults>> cases;
+  for (const CaseName name : all_cases) {
+    progress.section = describe(name);
+    auto results =
+        wanted.contains(describe(name)) ? run_case(workshop, name) : load_case(workshop, name);
+    if (results == nullptr) continue;
+    if (!results->test_case.notice.empty()) callbacks.notice(results->test_case.notice);
+    cases.push_back(std::move(results));
+  }
+  write_results(cases, settings.output);
+  write_claims(judge_claims(cases, settings.output), settings.output);
+
+  Table run({"key", "value"});
+  run.append({"scale", describe(settings.scale)});
+  run.append({"seed", settings.seed});
+  run.append({"version", REHMC_VERSION});
+  run.append({"machine", fmt::format("{} of {} cores, {}",
+                                     settings.threads == 0 ? std::thread::hardware_concurrency()
+                                                           : settings.threads,
+                                     std::thread::hardware_concurrency(), processor_name())});
+  run.append({"date", today()});
+  run.append({"seconds", seconds_since(begin)});
+  run.write(settings.output / "run.csv");
+}
+
+}  // namespace rehmc::experiments

@@ -1,0 +1,47 @@
+// The numbers of the main studies as CSV files.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/gains.hpp"
+
+namespace rehmc::experiments {
+
+inline constexpr const char* statistic_names[statistics] = {"mean", "variance", "q97.5"};
+
+/// All that was found out about one test case.
+struct CaseResults {
+  TestCase test_case;
+  Size size;
+  Preparation preparation;
+  Truth truth;
+  std::array<Study, std::size(all_kernels)> studies;
+  std::vector<Gains> gains;  ///< of the studies, in the order of all_kernels
+
+  const Gains& of(KernelKind kind) const;
+};
+
+/// Runs what is missing of one test case.
+std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name);
+
+/// The same from what was run before; nothing if a piece is missing.
+std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name);
+
+/// The family of the paper: the smallest K whose ESS, averaged over all estimators, is within 5% of
+/// recycling everything; 0 if none of those that were tried is.
+std::size_t sufficient_count(const CaseResults& results, KernelKind kind);
+
+/// Squared error of the ground truth relative to the mean squared error of a recycled chain: the
+/// mean over parameters, of the worst statistic.
+double truth_share(const CaseResults& results, KernelKind kind);
+
+/// Writes settings.csv, notice.csv, counts.csv, lengths.csv, components.csv and the files of every
+/// case and kernel; docs are in experiments/README.md.
+void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases,
+                   const std::filesystem::path& folder);
+
+}  // namespace rehmc::experiments
