@@ -53,6 +53,12 @@ void ArmShares::share(std::span<const WeightedState> states, std::size_t next, s
         break;
       case Family::all:
         for (std::size_t s = 0; s < states.size(); ++s) shares.push_back({s, states[s].weight});
+        histogram_.clear();
+        if (states.size() > most_in_histogram) {
+          spread(most_in_histogram, 1, stream, histogram_);
+        } else {
+          histogram_ = shares;
+        }
         break;
       case Family::spread:
         spread(count, 1, stream, shares);

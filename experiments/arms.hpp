@@ -54,6 +54,12 @@ class ArmShares {
              std::size_t steps, const Address& address);
 
   std::span<const Share> of(std::size_t arm) const { return shares_[arm]; }
+  /// The states whose histogram an arm keeps: its own, but of `all` in a long trajectory only
+  /// `most_in_histogram` evenly spread ones, since neighbours tell the same.
+  std::span<const Share> for_histogram(std::size_t arm) const {
+    return arms_[arm].family == Family::all ? histogram_ : shares_[arm];
+  }
+  static constexpr std::size_t most_in_histogram = 64;
 
  private:
   void spread(std::size_t count, double weight, Stream& stream, std::vector<Share>& shares) const;
@@ -64,6 +70,7 @@ class ArmShares {
 
   std::vector<Arm> arms_;
   std::vector<std::vector<Share>> shares_;
+  std::vector<Share> histogram_;
   std::vector<double> cumulative_;  ///< weights along the path
 };
 

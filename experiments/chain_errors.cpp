@@ -47,25 +47,57 @@ void ArmSums::add(std::span<const std::span<const double>> states, const ArmShar
   uses_.resize(std::max(uses_.size(), states.size()));
   for (auto& uses : uses_) uses.clear();
   for (std::size_t arm = 0; arm < first_.size(); ++arm) {
-    for (const Share& share : shares.of(arm)) uses_[share.state].push_back({arm, share.weight});
+    add_moments(arm, shares.of(arm), states);
+    for (const Share& share : shares.for_histogram(arm)) {
+      uses_[share.state].push_back({arm, share.weight});
+    }
   }
-  const std::size_t d = centre_.size();
   for (std::size_t s = 0; s < states.size(); ++s) {
     if (uses_[s].empty()) continue;
     places_.find(bins_, states[s]);
-    const double* const x = states[s].data();
     for (const auto& [arm, weight] : uses_[s]) {
-      double* const first = first_[arm].data();
-      double* const second = second_[arm].data();
-#pragma omp simd
-      for (std::size_t i = 0; i < d; ++i) {
-        const double difference = x[i] - centre_[i];
-        first[i] += weight * difference;
-        second[i] += weight * difference * difference;
-      }
       float* const counts = counts_[arm].data();
       const auto count = static_cast<float>(weight);
       for (const std::uint32_t place : places_.found()) counts[place] += count;
+    }
+  }
+}
+
+/// Four states in one pass, so that the sums are read and written a quarter as often.
+void ArmSums::add_moments(std::size_t arm, std::span<const Share> shares,
+                          std::span<const std::span<const double>> states) {
+  const std::size_t d = centre_.size();
+  const double* const centre = centre_.data();
+  double* const first = first_[arm].data();
+  double* const second = second_[arm].data();
+  std::size_t s = 0;
+  for (; s + 4 <= shares.size(); s += 4) {
+    const double* const a = states[shares[s].state].data();
+    const double* const b = states[shares[s + 1].state].data();
+    const double* const c = states[shares[s + 2].state].data();
+    const double* const e = states[shares[s + 3].state].data();
+    const double wa = shares[s].weight;
+    const double wb = shares[s + 1].weight;
+    const double wc = shares[s + 2].weight;
+    const double we = shares[s + 3].weight;
+#pragma omp simd
+    for (std::size_t i = 0; i < d; ++i) {
+      const double xa = a[i] - centre[i];
+      const double xb = b[i] - centre[i];
+      const double xc = c[i] - centre[i];
+      const double xe = e[i] - centre[i];
+      first[i] += wa * xa + wb * xb + wc * xc + we * xe;
+      second[i] += wa * xa * xa + wb * xb * xb + wc * xc * xc + we * xe * xe;
+    }
+  }
+  for (; s < shares.size(); ++s) {
+    const double* const x = states[shares[s].state].data();
+    const double weight = shares[s].weight;
+#pragma omp simd
+    for (std::size_t i = 0; i < d; ++i) {
+      const double difference = x[i] - centre[i];
+      first[i] += weight * difference;
+      second[i] += weight * difference * difference;
     }
   }
 }

@@ -72,6 +72,8 @@ class ArmSums {
     std::size_t arm;
     double weight;
   };
+  void add_moments(std::size_t arm, std::span<const Share> shares,
+                   std::span<const std::span<const double>> states);
 
   std::span<const double> centre_;
   const Bins& bins_;
@@ -79,7 +81,7 @@ class ArmSums {
   std::vector<std::vector<double>> first_;
   std::vector<std::vector<double>> second_;
   std::vector<std::vector<float>> counts_;
-  std::vector<std::vector<Use>> uses_;  ///< by state
+  std::vector<std::vector<Use>> uses_;  ///< of the histograms, by state
   Places places_;
 };
 

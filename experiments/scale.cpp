@@ -39,8 +39,9 @@ Size size_of(Scale scale, CaseName name) {
     case Scale::full:
       break;
   }
-  return cox ? Size{100, 1600, 20, 32, 600, 200, 64, 2400, 100}
-             : Size{400, 3200, 20, 32, 1000, 300, 128, 6400, 100};
+  if (cox) return {100, 1600, 20, 32, 600, 200, 64, 2400, 100};
+  if (large) return {400, 3200, 20, 32, 1000, 200, 64, 4800, 100};
+  return {400, 3200, 20, 32, 1000, 300, 128, 6400, 100};
 }
 
 }  // namespace rehmc::experiments

@@ -90,12 +90,14 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
   }
   LongSums sums(preparation.centre.size());
   Places places;
+  ArmShares shares({{Family::all, 0}});
   for (std::size_t n = 1; n <= size.truth_iterations; ++n) {
     workshop.check_stop();
     walk.step();
-    for (std::size_t s = 0; s < walk.states().size(); ++s) {
-      places.find(bins, walk.parameters()[s]);
-      sums.add(walk.parameters()[s], walk.states()[s].weight, preparation.centre, places.found());
+    shares.share(walk.states(), walk.next(), walk.start(), 0, walk.address());
+    for (const auto& [state, weight] : shares.for_histogram(0)) {
+      places.find(bins, walk.parameters()[state]);
+      sums.add(walk.parameters()[state], weight, preparation.centre, places.found());
     }
     if (n * states_per_chain % size.truth_iterations < states_per_chain) {
       sums.states.emplace_back(walk.position().begin(), walk.position().end());
