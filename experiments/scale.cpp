@@ -44,4 +44,19 @@ Size size_of(Scale scale, CaseName name) {
   return {400, 3200, 20, 32, 1000, 300, 128, 6400, 100};
 }
 
+TuningSize tuning_size_of(Scale scale, CaseName name) {
+  const bool gaussian = name == CaseName::gaussian;
+  if (!gaussian && name != CaseName::logistic) return {{}, 0, 1};
+  switch (scale) {
+    case Scale::smoke:
+      return gaussian ? TuningSize{{400}, 20, 10} : TuningSize{{}, 0, 1};
+    case Scale::quick:
+      return gaussian ? TuningSize{{400, 800}, 40, 20} : TuningSize{{500}, 20, 10};
+    case Scale::full:
+      break;
+  }
+  return {gaussian ? std::vector<std::size_t>{400, 800} : std::vector<std::size_t>{500, 1000, 2000},
+          400, 20};
+}
+
 }  // namespace rehmc::experiments

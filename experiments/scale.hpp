@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiments/test_case.hpp"
 
@@ -29,5 +30,13 @@ struct Size {
   static constexpr std::size_t truth_groups = 8;
 };
 Size size_of(Scale scale, CaseName name);
+
+/// How much is simulated of the tuning of metrics.
+struct TuningSize {
+  std::vector<std::size_t> lengths;  ///< N_adapt; none: this case is left out
+  std::size_t repetitions;
+  std::size_t groups;  ///< divides `repetitions`
+};
+TuningSize tuning_size_of(Scale scale, CaseName name);
 
 }  // namespace rehmc::experiments

@@ -1,0 +1,60 @@
+// Repetitions in groups, each of which is a finished piece: those that are there are not run again.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "experiments/workshop.hpp"
+
+namespace rehmc::experiments {
+
+/// So many repetitions, in groups of equal size that give the Monte Carlo error.
+struct Groups {
+  std::string name;  ///< of their pieces
+  std::size_t count;
+  std::size_t each;
+};
+
+/// Sums of what `run(density, repetition)` gives, group by group. The engine must have as many
+/// chains as repetitions are missing: `make_engine(chains)` makes it. `Sums` has add(Sums).
+template <class Sums, class MakeEngine, class Run>
+std::vector<Sums> run_groups(const Workshop& workshop, const Groups& groups,
+                             MakeEngine&& make_engine, Run&& run) {
+  const auto name = [&](std::size_t group) { return fmt::format("{}-{}", groups.name, group); };
+  std::vector<Sums> sums(groups.count);
+  std::vector<std::size_t> missing;
+  for (std::size_t g = 0; g < groups.count; ++g) {
+    if (auto stored = workshop.load<Sums>(name(g))) {
+      sums[g] = std::move(*stored);
+    } else {
+      missing.push_back(g);
+    }
+  }
+  if (missing.empty()) return sums;
+
+  Engine engine = make_engine(missing.size() * groups.each);
+  std::vector<std::vector<Sums>> members(groups.count, std::vector<Sums>(groups.each));
+  std::vector<std::size_t> left(groups.count, groups.each);
+  std::mutex mutex;
+  std::atomic<bool> failed = false;
+  engine.run(failed, [&](std::size_t job) {
+    const std::size_t group = missing[job / groups.each];
+    const std::size_t member = job % groups.each;
+    Sums one = run(engine.density(job), group * groups.each + member);
+    const std::lock_guard lock(mutex);
+    members[group][member] = std::move(one);
+    if (--left[group] > 0) return;
+    for (const Sums& each : members[group])
+      sums[group].add(each);  // in order: always the same bits
+    members[group].clear();
+    workshop.store(name(group), sums[group]);
+  });
+  return sums;
+}
+
+}  // namespace rehmc::experiments
