@@ -31,9 +31,9 @@ class Results {
   std::set<std::string> missing_;
 };
 
-inline constexpr const char* statistics[] = {"mean", "variance", "q97.5"};
-inline constexpr const char* kernels[] = {"hmc", "nuts-slice", "nuts"};
-inline constexpr const char* cases[] = {"gaussian", "logistic", "volatility", "cox"};
+inline constexpr const char* statistic_keys[] = {"mean", "variance", "q97.5"};
+inline constexpr const char* kernel_keys[] = {"hmc", "nuts-slice", "nuts"};
+inline constexpr const char* case_keys[] = {"gaussian", "logistic", "volatility", "cox"};
 
 std::string name_of_statistic(const std::string& statistic);
 std::string name_of_kernel(const std::string& kernel, const std::string& target = "");
