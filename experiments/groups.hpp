@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -21,7 +22,8 @@ struct Groups {
 };
 
 /// Sums of what `run(density, repetition)` gives, group by group. The engine must have as many
-/// chains as repetitions are missing: `make_engine(chains)` makes it. `Sums` has add(Sums).
+/// chains as repetitions are missing: `make_engine(chains)` makes it. `Sums` has add(Sums), and
+/// perhaps `seconds`, which becomes the time between the ends of groups, all threads at work.
 template <class Sums, class MakeEngine, class Run>
 std::vector<Sums> run_groups(const Workshop& workshop, const Groups& groups,
                              MakeEngine&& make_engine, Run&& run) {
@@ -42,6 +44,7 @@ std::vector<Sums> run_groups(const Workshop& workshop, const Groups& groups,
   std::vector<std::size_t> left(groups.count, groups.each);
   std::mutex mutex;
   std::atomic<bool> failed = false;
+  auto mark = std::chrono::steady_clock::now();
   engine.run(failed, [&](std::size_t job) {
     const std::size_t group = missing[job / groups.each];
     const std::size_t member = job % groups.each;
@@ -49,9 +52,14 @@ std::vector<Sums> run_groups(const Workshop& workshop, const Groups& groups,
     const std::lock_guard lock(mutex);
     members[group][member] = std::move(one);
     if (--left[group] > 0) return;
-    for (const Sums& each : members[group])
-      sums[group].add(each);  // in order: always the same bits
+    // In order: always the same bits.
+    for (const Sums& each : members[group]) sums[group].add(each);
     members[group].clear();
+    const auto now = std::chrono::steady_clock::now();
+    if constexpr (requires { sums[group].seconds; }) {
+      sums[group].seconds = std::chrono::duration<double>(now - mark).count();
+    }
+    mark = now;
     workshop.store(name(group), sums[group]);
   });
   return sums;

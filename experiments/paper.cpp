@@ -15,6 +15,7 @@
 #include "experiments/claims.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/results.hpp"
+#include "experiments/tuning.hpp"
 #include "rehmc/core/suggest.hpp"
 
 namespace rehmc::experiments {
@@ -148,6 +149,7 @@ const std::vector<Section>& sections() {
       {"logistic", "hierarchical logistic regression, d = 302: gains, counts, lengths"},
       {"volatility", "stochastic volatility, d = 3000: gains, counts, lengths"},
       {"cox", "the log-Gaussian Cox process, d = 4096: gains, counts, lengths"},
+      {"tuning", "mass matrices estimated with and without recycling: Gaussian and logistic"},
   };
   return all;
 }
@@ -190,6 +192,17 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
     cases.push_back(std::move(results));
   }
   write_results(cases, settings.output);
+  if (wanted.contains("tuning")) {
+    progress.section = "tuning";
+    std::vector<TuningStudy> studies;
+    for (const CaseName name : all_cases) {
+      if (tuning_size_of(settings.scale, name).lengths.empty()) continue;
+      const Foundation foundation = lay_foundation(workshop, name);
+      studies.push_back(
+          run_tuning(workshop, foundation.test_case, foundation.preparation, foundation.truth));
+    }
+    write_tuning(studies, settings.output);
+  }
   write_claims(judge_claims(cases, settings.output), settings.output);
 
   Table run({"key", "value"});

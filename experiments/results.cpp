@@ -149,17 +149,17 @@ void append_components(const CaseResults& results, KernelKind kind, Table& table
 
 const Gains& CaseResults::of(KernelKind kind) const { return gains[place_of(kind)]; }
 
-std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name) {
+Foundation lay_foundation(const Workshop& workshop, CaseName name) {
   TestCase test_case = make_test_case(name, workshop.data_folder);
   Preparation preparation =
       workshop.load_or_make(preparation_name(name), [&] { return prepare(workshop, test_case); });
   Truth truth = find_truth(workshop, test_case, preparation);
-  auto results = std::make_unique<CaseResults>(CaseResults{std::move(test_case),
-                                                           size_of(workshop.scale, name),
-                                                           std::move(preparation),
-                                                           std::move(truth),
-                                                           {},
-                                                           {}});
+  return {std::move(test_case), std::move(preparation), std::move(truth)};
+}
+
+std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name) {
+  auto results = std::make_unique<CaseResults>(
+      CaseResults{lay_foundation(workshop, name), size_of(workshop.scale, name), {}, {}});
   for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
     results->studies[k] = run_study(workshop, results->test_case, results->preparation,
                                     results->truth, all_kernels[k]);

@@ -13,12 +13,18 @@ namespace rehmc::experiments {
 
 inline constexpr const char* statistic_names[statistics] = {"mean", "variance", "q97.5"};
 
-/// All that was found out about one test case.
-struct CaseResults {
+/// What every study of a test case builds on.
+struct Foundation {
   TestCase test_case;
-  Size size;
   Preparation preparation;
   Truth truth;
+};
+/// Runs what is missing of it.
+Foundation lay_foundation(const Workshop& workshop, CaseName name);
+
+/// All that was found out about one test case.
+struct CaseResults : Foundation {
+  Size size;
   std::array<Study, std::size(all_kernels)> studies;
   std::vector<Gains> gains;  ///< of the studies, in the order of all_kernels
 

@@ -5,16 +5,13 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <mutex>
-#include <optional>
+
+#include "experiments/groups.hpp"
 
 namespace rehmc::experiments {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The greatest eigenvalue of a symmetric matrix and its eigenvector, by Lanczos iterations with
 /// full reorthogonalisation: for 250 rows several times faster than to find all.
@@ -226,45 +223,16 @@ Study run_study(const Workshop& workshop, const TestCase& test_case, const Prepa
       std::find(setting.arms.begin(), setting.arms.end(), Arm{Family::final_state, paper_count}) -
       setting.arms.begin());
 
-  Study study{setting.arms, setting.paper_arm, setting.size.iterations, {}};
-  study.groups.resize(setting.size.groups);
-  const auto name = [&](std::size_t group) {
-    return fmt::format("{}-{}-{}", describe(test_case.name), describe(kind), group);
-  };
-  std::vector<std::size_t> missing;
-  for (std::size_t g = 0; g < study.groups.size(); ++g) {
-    if (auto stored = workshop.load<ErrorSums>(name(g))) {
-      study.groups[g] = std::move(*stored);
-    } else {
-      missing.push_back(g);
-    }
-  }
-  if (missing.empty()) return study;
-
-  const std::size_t each = setting.size.chains / setting.size.groups;
-  Engine engine = workshop.engine(test_case.density, missing.size() * each);
-  std::vector<std::vector<ErrorSums>> chains(study.groups.size(), std::vector<ErrorSums>(each));
-  std::vector<std::size_t> left(study.groups.size(), each);
-  std::mutex mutex;
-  std::atomic<bool> failed = false;
-  Clock::time_point mark = Clock::now();
-  engine.run(failed, [&](std::size_t job) {
-    const std::size_t group = missing[job / each];
-    const std::size_t member = job % each;
-    ErrorSums errors = run_chain(setting, engine.density(job), group * each + member);
-    const std::lock_guard lock(mutex);
-    chains[group][member] = std::move(errors);
-    if (--left[group] > 0) return;
-    ErrorSums total;
-    for (const ErrorSums& one : chains[group]) total.add(one);  // in order: the same bits always
-    chains[group].clear();
-    const auto now = Clock::now();
-    total.seconds = std::chrono::duration<double>(now - mark).count();
-    mark = now;
-    workshop.store(name(group), total);
-    study.groups[group] = std::move(total);
-  });
-  return study;
+  const std::size_t groups = setting.size.groups;
+  return {setting.arms, setting.paper_arm, setting.size.iterations,
+          run_groups<ErrorSums>(
+              workshop,
+              {fmt::format("{}-{}", describe(test_case.name), describe(kind)), groups,
+               setting.size.chains / groups},
+              [&](std::size_t chains) { return workshop.engine(test_case.density, chains); },
+              [&](const Density& density, std::size_t chain) {
+                return run_chain(setting, density, chain);
+              })};
 }
 
 }  // namespace rehmc::experiments

@@ -1,21 +1,17 @@
 // Long runs with NUTS, all states recycled.
 #include "experiments/truth.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <mutex>
 #include <numbers>
 
+#include "experiments/groups.hpp"
 #include "rehmc/core/numerics.hpp"
 
 namespace rehmc::experiments {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::size_t states_per_chain = 8;  ///< of the long run that chains of a study start from
 constexpr std::size_t powers = 4;
 
@@ -28,7 +24,8 @@ struct LongSums {
   std::vector<double> counts;
   std::vector<std::vector<double>> states;
 
-  explicit LongSums(std::size_t parameters = 0) : counts(parameters * Bins::count) {
+  LongSums() = default;
+  explicit LongSums(std::size_t parameters) : counts(parameters * Bins::count) {
     moments.fill(std::vector<double>(parameters));
   }
 
@@ -57,6 +54,10 @@ struct LongSums {
   }
 
   void add(const LongSums& other) {
+    if (draws == 0) {
+      *this = other;
+      return;
+    }
     draws += other.draws;
     leapfrogs += other.leapfrogs;
     seconds += other.seconds;
@@ -108,52 +109,6 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
   return sums;
 }
 
-std::string piece_name(const TestCase& test_case, std::size_t group) {
-  return fmt::format("{}-truth-{}", describe(test_case.name), group);
-}
-
-/// The groups of chains of the long run, those that are there and those still to be run.
-std::vector<LongSums> long_groups(const Workshop& workshop, const TestCase& test_case,
-                                  const Preparation& preparation, const Bins& bins) {
-  const Size size = size_of(workshop.scale, test_case.name);
-  const std::size_t each = size.truth_chains / Size::truth_groups;
-  std::vector<LongSums> groups(Size::truth_groups);
-  std::vector<std::size_t> missing;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (auto stored = workshop.load<LongSums>(piece_name(test_case, g))) {
-      groups[g] = std::move(*stored);
-    } else {
-      missing.push_back(g);
-    }
-  }
-  if (missing.empty()) return groups;
-
-  Engine engine = workshop.engine(test_case.density, missing.size() * each);
-  std::vector<std::vector<LongSums>> chains(groups.size(), std::vector<LongSums>(each));
-  std::vector<std::size_t> left(groups.size(), each);
-  std::mutex mutex;
-  std::atomic<bool> failed = false;
-  Clock::time_point mark = Clock::now();
-  engine.run(failed, [&](std::size_t job) {
-    const std::size_t group = missing[job / each];
-    const std::size_t member = job % each;
-    LongSums sums = long_chain(workshop, test_case, preparation, bins, engine.density(job),
-                               group * each + member);
-    const std::lock_guard lock(mutex);
-    chains[group][member] = std::move(sums);
-    if (--left[group] > 0) return;
-    LongSums total(preparation.centre.size());
-    for (LongSums& one : chains[group]) total.add(one);  // in order, so that no bit depends on it
-    chains[group].clear();
-    const auto now = Clock::now();
-    total.seconds = std::chrono::duration<double>(now - mark).count();
-    mark = now;
-    workshop.store(piece_name(test_case, group), total);
-    groups[group] = std::move(total);
-  });
-  return groups;
-}
-
 Truth exact_truth(const Variances& variances, const Preparation& preparation) {
   Truth truth;
   truth.bins = Bins(preparation.quantile, preparation.sd);
@@ -194,9 +149,16 @@ Truth find_truth(const Workshop& workshop, const TestCase& test_case,
                  const Preparation& preparation) {
   if (test_case.exact) return exact_truth(*test_case.exact, preparation);
   const Bins bins(preparation.quantile, preparation.sd);
-  const std::vector<LongSums> groups = long_groups(workshop, test_case, preparation, bins);
+  const auto groups = run_groups<LongSums>(
+      workshop,
+      {describe(test_case.name) + "-truth", Size::truth_groups,
+       size_of(workshop.scale, test_case.name).truth_chains / Size::truth_groups},
+      [&](std::size_t chains) { return workshop.engine(test_case.density, chains); },
+      [&](const Density& density, std::size_t chain) {
+        return long_chain(workshop, test_case, preparation, bins, density, chain);
+      });
   const std::size_t d = preparation.centre.size();
-  LongSums all(d);
+  LongSums all;
   for (const LongSums& group : groups) all.add(group);
 
   Truth truth;
