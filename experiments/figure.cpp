@@ -91,21 +91,26 @@ std::string power_label(int exponent, AxisScale scale) {
   return exponent < 0 ? fmt::format("1/{}", power) : fmt::format("{}", power);
 }
 
-/// Powers of the base, at most eight of them; within one power of ten, its multiples by 2 and 5.
+/// Powers of the base, at most eight of them. Within few powers of ten, some of their multiples.
 std::vector<Tick> log_ticks(double low, double high, AxisScale scale) {
   const int first = static_cast<int>(std::ceil(low - 1e-9));
   const int last = static_cast<int>(std::floor(high + 1e-9));
   const int step = std::max(1, (last - first + 7) / 8);
+  std::vector<Tick> powers;
+  for (int i = first; i <= last; i += step) powers.push_back({double(i), power_label(i, scale)});
+  if (scale == AxisScale::log2 || powers.size() >= 3) return powers;
+
   std::vector<Tick> ticks;
-  for (int i = first; i <= last; i += step) ticks.push_back({double(i), power_label(i, scale)});
-  if (scale == AxisScale::log10 && ticks.size() < 3) {
+  for (const std::vector<int>& factors : {std::vector{1, 2, 5}, std::vector{1, 2, 3, 4, 5, 6, 8}}) {
+    ticks.clear();
     for (int i = first - 1; i <= last; ++i) {
-      for (const int factor : {2, 5}) {
+      for (const int factor : factors) {
         const double place = i + std::log10(factor);
-        if (place < low || place > high) continue;
+        if (place < low - 1e-9 || place > high + 1e-9) continue;
         ticks.push_back({place, fmt::format("{:g}", factor * std::pow(10.0, i))});
       }
     }
+    if (ticks.size() >= 3) break;
   }
   return ticks;
 }

@@ -147,7 +147,7 @@ std::string column(const std::string& statistic, const char* what) {
 Panel gain_panel(const Table& table) {
   const std::vector<std::size_t> order = order_of(table.numbers("mean_log2"));
   std::vector<Curve> curves;
-  for (const std::string statistic : statistic_keys) {
+  for (const std::string statistic : shown_statistics) {
     curves.push_back(over_parameters(name_of_statistic(statistic),
                                      table.numbers(column(statistic, "log2")), order,
                                      style_of_statistic(statistic)));
@@ -310,7 +310,7 @@ Panel length_panel(const Table& lengths, const std::string& target) {
               .guides = {0.0},
               .shows_factors = true};
   for (const std::string kernel : {"hmc", "nuts-slice"}) {
-    for (const std::string statistic : statistic_keys) {
+    for (const std::string statistic : shown_statistics) {
       const auto rows =
           rows_where(lengths, {{"case", target}, {"kernel", kernel}, {"statistic", statistic}});
       if (rows.empty()) continue;
@@ -330,7 +330,7 @@ Panel length_panel(const Table& lengths, const std::string& target) {
 Panel duel_panel(const Table& one, const Table& other, double gradients_ratio, const char* which,
                  const std::string& title) {
   std::map<std::string, std::vector<double>> ratios;
-  for (const std::string statistic : statistic_keys) {
+  for (const std::string statistic : shown_statistics) {
     const std::vector<double> above = one.numbers(column(statistic, which));
     const std::vector<double> below = other.numbers(column(statistic, which));
     std::vector<double>& ratio = ratios[statistic];
@@ -340,7 +340,7 @@ Panel duel_panel(const Table& one, const Table& other, double gradients_ratio, c
   }
   const std::vector<std::size_t> order = order_of(ratios["mean"]);
   std::vector<Curve> curves;
-  for (const std::string statistic : statistic_keys) {
+  for (const std::string statistic : shown_statistics) {
     curves.push_back(over_parameters(name_of_statistic(statistic), ratios[statistic], order,
                                      style_of_statistic(statistic)));
   }
@@ -536,7 +536,7 @@ std::vector<Figure> tuning_figures(Results& results, const std::string& target) 
     parameters = table->rows();
     const std::vector<std::size_t> order = order_of(table->numbers("mean_log2"));
     std::vector<Curve> curves;
-    for (const std::string statistic : statistic_keys) {
+    for (const std::string statistic : shown_statistics) {
       curves.push_back(over_parameters(name_of_statistic(statistic),
                                        table->numbers(column(statistic, "log2")), order,
                                        style_of_statistic(statistic)));
@@ -551,7 +551,7 @@ std::vector<Figure> tuning_figures(Results& results, const std::string& target) 
                 .curves = {},
                 .guides = {0.0},
                 .shows_factors = true};
-  for (const std::string statistic : statistic_keys) {
+  for (const std::string statistic : shown_statistics) {
     const auto rows = rows_where(*summary, {{"case", target}, {"statistic", statistic}});
     if (rows.empty()) continue;
     Curve curve = through_rows(*summary, rows, "adapt", "log2", "log2_error");
@@ -572,38 +572,44 @@ std::vector<Figure> tuning_figures(Results& results, const std::string& target) 
 
 std::vector<Figure> count_figures(Results& results) {
   std::vector<Figure> figures;
-  const std::optional<Table> counts = results.find("counts");
-  for (const std::string target : case_keys) {
-    Figure sorted{.name = "counts-sorted-" + target, .caption = "", .panels = {}};
+  for (const std::string target : shown_cases) {
+    Figure figure{.name = "counts-" + target, .caption = "", .panels = {}};
     std::size_t parameters = 0;
     for (const std::string kernel : {"hmc", "nuts-slice"}) {
       const std::optional<Table> table = results.find(fmt::format("counts-{}-{}", target, kernel));
       if (!table || table->rows() == 0) continue;
       parameters = table->rows();
-      sorted.panels.push_back(counts_panel(*table, name_of_kernel(kernel, target)));
+      figure.panels.push_back(counts_panel(*table, name_of_kernel(kernel, target)));
     }
-    if (!sorted.panels.empty()) {
-      sorted.caption = fmt::format(
-          "{}: gain in the ESS of the 97.5% quantile with K states per iteration, of which one is "
-          "the next state of the chain and K − 1 are recycled.{}",
-          name_of_case(target),
-          parameters > most_groups ? " Lines: medians of groups of neighbouring parameters." : "");
-      figures.push_back(std::move(sorted));
-    }
-    if (!counts) continue;
-    Figure families{.name = "counts-" + target,
-                    .caption = fmt::format(
-                        "{}: average gain in the ESS of the 97.5% quantile against the number of "
-                        "states per iteration, by the rule that picks them. Bars: one standard "
-                        "error.",
-                        name_of_case(target)),
-                    .panels = {},
-                    .columns = 3};
-    for (const std::string kernel : kernel_keys) {
+    if (figure.panels.empty()) continue;
+    figure.caption = fmt::format(
+        "{}: gain in the ESS of the 97.5% quantile with K states per iteration, of which one is "
+        "the next state of the chain and K − 1 are recycled.{}",
+        name_of_case(target),
+        parameters > most_groups ? " Lines: medians of groups of neighbouring parameters." : "");
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+std::vector<Figure> family_figures(Results& results) {
+  std::vector<Figure> figures;
+  const std::optional<Table> counts = results.find("counts");
+  if (!counts) return figures;
+  for (const std::string target : shown_cases) {
+    Figure figure{.name = "families-" + target,
+                  .caption = fmt::format(
+                      "{}: average gain in the ESS of the 97.5% quantile against the number of "
+                      "states per iteration, by the rule that picks them. Bars, where they are "
+                      "larger than the markers: one standard error.",
+                      name_of_case(target)),
+                  .panels = {},
+                  .columns = 3};
+    for (const std::string kernel : shown_kernels) {
       Panel panel = family_panel(*counts, target, kernel);
-      if (!panel.curves.empty()) families.panels.push_back(std::move(panel));
+      if (!panel.curves.empty()) figure.panels.push_back(std::move(panel));
     }
-    if (!families.panels.empty()) figures.push_back(std::move(families));
+    if (!figure.panels.empty()) figures.push_back(std::move(figure));
   }
   return figures;
 }
@@ -616,13 +622,13 @@ std::vector<Figure> length_figures(Results& results) {
                       "Average gain from recycling against the length of the chain. Bars: one "
                       "standard error.",
                   .panels = {}};
-    for (const std::string target : case_keys) {
+    for (const std::string target : shown_cases) {
       Panel panel = length_panel(*lengths, target);
       if (!panel.curves.empty()) figure.panels.push_back(std::move(panel));
     }
     if (!figure.panels.empty()) figures.push_back(std::move(figure));
   }
-  for (const std::string target : case_keys) {
+  for (const std::string target : shown_cases) {
     Figure figure{.name = "lengths-" + target, .caption = "", .panels = {}};
     std::size_t parameters = 0;
     for (const std::string kernel : {"hmc", "nuts-slice"}) {
@@ -643,7 +649,7 @@ std::vector<Figure> multinomial_figures(Results& results) {
   std::vector<Figure> figures;
   const std::optional<Table> settings = results.find("settings");
   if (!settings) return figures;
-  for (const std::string target : case_keys) {
+  for (const std::string target : shown_cases) {
     const std::optional<Table> multinomial = results.find(target + "-nuts");
     const std::optional<Table> slice = results.find(target + "-nuts-slice");
     const auto one = leapfrogs_of(*settings, target, "nuts");
@@ -664,7 +670,7 @@ std::vector<Figure> multinomial_figures(Results& results) {
 
 std::vector<Figure> sharpening_figures(Results& results) {
   std::vector<Figure> figures;
-  for (const std::string target : case_keys) {
+  for (const std::string target : shown_cases) {
     const std::optional<Table> table = results.find("sharpening-" + target);
     if (!table || table->rows() == 0) continue;
     Figure figure{
@@ -676,7 +682,7 @@ std::vector<Figure> sharpening_figures(Results& results) {
             name_of_case(target), grouping_note(table->rows())),
         .panels = {},
         .columns = 3};
-    for (const std::string statistic : statistic_keys) {
+    for (const std::string statistic : shown_statistics) {
       const std::vector<double> recycled = table->numbers(column(statistic, "recycled"));
       const std::vector<std::size_t> order = order_of(recycled);
       Panel panel = ratio_panel(

@@ -31,9 +31,9 @@ class Results {
   std::set<std::string> missing_;
 };
 
-inline constexpr const char* statistic_keys[] = {"mean", "variance", "q97.5"};
-inline constexpr const char* kernel_keys[] = {"hmc", "nuts-slice", "nuts"};
-inline constexpr const char* case_keys[] = {"gaussian", "logistic", "volatility", "cox"};
+inline constexpr const char* shown_statistics[] = {"mean", "variance", "q97.5"};
+inline constexpr const char* shown_kernels[] = {"hmc", "nuts-slice", "nuts"};
+inline constexpr const char* shown_cases[] = {"gaussian", "logistic", "volatility", "cox"};
 
 std::string name_of_statistic(const std::string& statistic);
 std::string name_of_kernel(const std::string& kernel, const std::string& target = "");
@@ -46,8 +46,10 @@ std::vector<Figure> gain_figures(Results& results, const std::string& target,
                                  const std::string& kernel);
 std::vector<Figure> component_figures(Results& results);
 std::vector<Figure> tuning_figures(Results& results, const std::string& target);
-/// Gains against the number of states, by family; per parameter, as the paper has it.
+/// Gains with a handful of numbers of states, parameter by parameter.
 std::vector<Figure> count_figures(Results& results);
+/// Average gains against the number of states, by the rule that picks them.
+std::vector<Figure> family_figures(Results& results);
 std::vector<Figure> length_figures(Results& results);
 /// Multinomial against slice, and gradients.
 std::vector<Figure> multinomial_figures(Results& results);
