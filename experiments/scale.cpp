@@ -59,4 +59,17 @@ TuningSize tuning_size_of(Scale scale, CaseName name) {
           400, 20};
 }
 
+std::size_t sharpening_runs_of(Scale scale, CaseName name) {
+  const bool large = name == CaseName::cox || name == CaseName::volatility;
+  switch (scale) {
+    case Scale::smoke:
+      return name == CaseName::gaussian ? 4 : 0;
+    case Scale::quick:
+      return large ? 4 : 8;
+    case Scale::full:
+      break;
+  }
+  return large ? 10 : 40;
+}
+
 }  // namespace rehmc::experiments

@@ -39,4 +39,7 @@ struct TuningSize {
 };
 TuningSize tuning_size_of(Scale scale, CaseName name);
 
+/// Runs of the study of gradients as control variates; 0: this case is left out.
+std::size_t sharpening_runs_of(Scale scale, CaseName name);
+
 }  // namespace rehmc::experiments

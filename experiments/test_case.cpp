@@ -27,6 +27,7 @@ constexpr std::string_view closes_file = "sp500_close_2004_2015.csv";
 /// bound.
 constexpr std::string_view dropped_day = "2008-01-02";
 constexpr std::size_t closes_needed = 3000;
+constexpr std::uint64_t cox_seed = 1;
 
 std::string stand_in(const std::string& what, std::string_view file) {
   return fmt::format(
@@ -121,7 +122,7 @@ TestCase cox() {
   const CoxSettings settings;
   return {CaseName::cox,
           "Log-Gaussian Cox process, d = 4096",
-          WhitenedCoxProcess(settings, simulate_cox_counts(settings, 1)),
+          WhitenedCoxProcess(settings, simulate_cox_counts(settings, cox_seed)),
           PathRule::up_to_thirty,
           16,
           8,
@@ -156,6 +157,12 @@ TestCase make_test_case(CaseName name, const fs::path& data_folder) {
     default:
       return cox();
   }
+}
+
+std::optional<Density> density_as_read(CaseName name) {
+  if (name != CaseName::cox) return std::nullopt;
+  const CoxSettings settings;
+  return CoxProcess(settings, simulate_cox_counts(settings, cox_seed));
 }
 
 }  // namespace rehmc::experiments

@@ -55,4 +55,8 @@ inline constexpr std::uint64_t gaussian_seed = 367;
 /// but not as they should be.
 TestCase make_test_case(CaseName name, const std::filesystem::path& data_folder);
 
+/// The same density with what users read of it as its coordinates, for the case that is sampled in
+/// others.
+std::optional<Density> density_as_read(CaseName name);
+
 }  // namespace rehmc::experiments

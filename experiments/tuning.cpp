@@ -10,6 +10,7 @@
 
 #include "experiments/csv.hpp"
 #include "experiments/groups.hpp"
+#include "experiments/results.hpp"
 #include "rehmc/adapt/metric_estimate.hpp"
 #include "rehmc/adapt/step_size.hpp"
 
@@ -22,8 +23,6 @@ constexpr std::size_t first_iterations = 50;
 constexpr std::size_t last_iterations = 75;
 constexpr std::uint64_t gradients_in_all = 10'000;
 constexpr std::size_t recycled_states = 16;
-
-constexpr std::array<std::string_view, statistics> statistic_names{"mean", "variance", "q97.5"};
 
 /// Slice NUTS, whose step size it can tune.
 class TunedChain {
