@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "experiments/csv.hpp"
+#include "experiments/page.hpp"
 #include "interrupt.hpp"
 
 namespace rehmc::cli {
@@ -98,8 +99,9 @@ int run(PaperOptions options) {
     }
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
   }
+  experiments::draw_results(options.settings.output);
   print_claims(options.settings.output);
-  fmt::print("Numbers: {}\n", (options.settings.output / "*.csv").string());
+  fmt::print("The page: {}\n", (options.settings.output / "paper.html").string());
   return 0;
 }
 

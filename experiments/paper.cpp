@@ -15,6 +15,7 @@
 #include "experiments/claims.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/results.hpp"
+#include "experiments/sharpening.hpp"
 #include "experiments/tuning.hpp"
 #include "rehmc/core/suggest.hpp"
 
@@ -149,6 +150,7 @@ const std::vector<Section>& sections() {
       {"logistic", "hierarchical logistic regression, d = 302: gains, counts, lengths"},
       {"volatility", "stochastic volatility, d = 3000: gains, counts, lengths"},
       {"cox", "the log-Gaussian Cox process, d = 4096: gains, counts, lengths"},
+      {"gradients", "gradients as control variates on all four test cases"},
       {"tuning", "mass matrices estimated with and without recycling: Gaussian and logistic"},
   };
   return all;
@@ -202,6 +204,17 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
           run_tuning(workshop, foundation.test_case, foundation.preparation, foundation.truth));
     }
     write_tuning(studies, settings.output);
+  }
+  if (wanted.contains("gradients")) {
+    progress.section = "gradients";
+    std::vector<SharpeningStudy> studies;
+    for (const CaseName name : all_cases) {
+      if (sharpening_runs_of(settings.scale, name) == 0) continue;
+      const Foundation foundation = lay_foundation(workshop, name);
+      studies.push_back(
+          run_sharpening(workshop, foundation.test_case, foundation.preparation, foundation.truth));
+    }
+    write_sharpening(studies, settings.output);
   }
   write_claims(judge_claims(cases, settings.output), settings.output);
 

@@ -150,7 +150,7 @@ void append_components(const CaseResults& results, KernelKind kind, Table& table
 const Gains& CaseResults::of(KernelKind kind) const { return gains[place_of(kind)]; }
 
 Foundation lay_foundation(const Workshop& workshop, CaseName name) {
-  TestCase test_case = make_test_case(name, workshop.data_folder);
+  TestCase test_case = make_test_case(name, workshop.data_folder, cox_grid_of(workshop.scale));
   Preparation preparation =
       workshop.load_or_make(preparation_name(name), [&] { return prepare(workshop, test_case); });
   Truth truth = find_truth(workshop, test_case, preparation);

@@ -44,6 +44,8 @@ Size size_of(Scale scale, CaseName name) {
   return {400, 3200, 20, 32, 1000, 300, 128, 6400, 100};
 }
 
+std::size_t cox_grid_of(Scale scale) { return scale == Scale::smoke ? 24 : 64; }
+
 TuningSize tuning_size_of(Scale scale, CaseName name) {
   const bool gaussian = name == CaseName::gaussian;
   if (!gaussian && name != CaseName::logistic) return {{}, 0, 1};

@@ -31,6 +31,9 @@ struct Size {
 };
 Size size_of(Scale scale, CaseName name);
 
+/// Cells along a side of the Cox process.
+std::size_t cox_grid_of(Scale scale);
+
 /// How much is simulated of the tuning of metrics.
 struct TuningSize {
   std::vector<std::size_t> lengths;  ///< N_adapt; none: this case is left out

@@ -118,16 +118,24 @@ TestCase volatility(const fs::path& folder) {
 }
 
 /// In coordinates where the constant metric of Riemannian HMC is the unit metric.
-TestCase cox() {
-  const CoxSettings settings;
+TestCase cox(std::size_t grid) {
+  CoxSettings settings;
+  const bool smaller = grid != settings.size;
+  std::string notice =
+      smaller ? fmt::format(
+                    "NOT THE PAPER'S SIZE: the Cox process has a grid of {0} x {0} cells "
+                    "instead of {1} x {1}, to be quick",
+                    grid, settings.size)
+              : "";
+  settings.size = grid;
   return {CaseName::cox,
-          "Log-Gaussian Cox process, d = 4096",
+          fmt::format("Log-Gaussian Cox process, d = {}", grid * grid),
           WhitenedCoxProcess(settings, simulate_cox_counts(settings, cox_seed)),
           PathRule::up_to_thirty,
           16,
           8,
           {},
-          ""};
+          std::move(notice)};
 }
 
 }  // namespace
@@ -146,7 +154,7 @@ std::string describe(CaseName name) {
   return "";
 }
 
-TestCase make_test_case(CaseName name, const fs::path& data_folder) {
+TestCase make_test_case(CaseName name, const fs::path& data_folder, std::size_t cox_grid) {
   switch (name) {
     case CaseName::gaussian:
       return gaussian();
@@ -155,7 +163,7 @@ TestCase make_test_case(CaseName name, const fs::path& data_folder) {
     case CaseName::volatility:
       return volatility(data_folder);
     default:
-      return cox();
+      return cox(cox_grid);
   }
 }
 

@@ -40,7 +40,7 @@ struct TestCase {
   std::size_t paper_count_nuts;
   /// Only the first: truth is exact, and so are starting positions.
   std::optional<Variances> exact;
-  /// What every output must say aloud: data that are a stand-in. Else empty.
+  /// What every output must say aloud: data or a size that are not those of the paper.
   std::string notice;
 
   std::size_t parameters() const { return density.dimension(); }
@@ -52,8 +52,9 @@ inline constexpr std::uint64_t gaussian_seed = 367;
 
 /// Reads the data it needs from the folder (experiments/data/README.md names the files); without
 /// them it takes a simulated stand-in and says so in `notice`. DataError for files that are there
-/// but not as they should be.
-TestCase make_test_case(CaseName name, const std::filesystem::path& data_folder);
+/// but not as they should be. The Cox process has cox_grid x cox_grid cells.
+TestCase make_test_case(CaseName name, const std::filesystem::path& data_folder,
+                        std::size_t cox_grid = 64);
 
 /// The same density with what users read of it as its coordinates, for the case that is sampled in
 /// others.
