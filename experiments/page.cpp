@@ -459,8 +459,9 @@ class Page {
     }
     if (html.html().empty()) return "";
     return paragraph(
-               "The fewest states with an ESS, averaged over all estimators, within 5% of what all "
-               "states give (–: none of those that were tried):") +
+               "The fewest states with an ESS, averaged over estimators, within 5% of what all "
+               "states give (–: none of those that were tried). The Gaussian's average is over "
+               "variances and quantiles, since means of narrow coordinates gain without end:") +
            html.html();
   }
 

@@ -30,12 +30,14 @@ CurveStyle style_of_family(const std::string& family) {
   if (family == "spread") return {palette::blue, Dash::solid, Marker::circle};
   if (family == "final") return {palette::vermilion, Dash::solid, Marker::square};
   if (family == "simple") return {palette::green, Dash::solid, Marker::triangle};
-  return {palette::purple, Dash::solid, Marker::diamond};
+  if (family == "all") return {palette::grey, Dash::dashed, Marker::none};
+  return {palette::purple, Dash::dotted, Marker::none, 2.0};
 }
 
 std::string name_of_family(const std::string& family) {
   if (family == "final") return "final state + (K − 1)";
-  if (family == "accept-each") return "accept each";
+  if (family == "all") return "all states";
+  if (family == "accept-each") return "all states, accepted one by one";
   return family;
 }
 
@@ -156,23 +158,24 @@ Panel gain_panel(const Table& table) {
                      std::move(curves));
 }
 
+/// Each curve is sorted by itself: so one sees how the worst, the middle and the best parameter
+/// fare; how single parameters fare is in the panel of gains.
 Panel size_panel(const Table& table) {
   Panel panel{.title = "ESS per iteration",
-              .x = {"parameters, sorted by the plain chain's ESS"},
+              .x = {"parameters, each curve sorted by itself"},
               .y = {"ESS per iteration", AxisScale::log10},
               .curves = {}};
   for (const std::string statistic : {"mean", "variance"}) {
-    const std::vector<double> plain = table.numbers(column(statistic, "plain"));
-    const std::vector<std::size_t> order = order_of(plain);
-    CurveStyle style = style_of_statistic(statistic);
-    panel.curves.push_back(over_parameters(name_of_statistic(statistic) + ", recycled",
-                                           table.numbers(column(statistic, "recycled")), order,
-                                           style));
-    style.dash = Dash::dashed;
-    Curve curve = over_parameters(name_of_statistic(statistic) + ", plain", plain, order, style);
-    curve.lower.clear();  // sorted by itself, it has no width
-    curve.upper.clear();
-    panel.curves.push_back(std::move(curve));
+    for (const std::string which : {"recycled", "plain"}) {
+      const std::vector<double> sizes = table.numbers(column(statistic, which.c_str()));
+      CurveStyle style = style_of_statistic(statistic);
+      style.dash = which == "plain" ? Dash::dashed : Dash::solid;
+      Curve curve = over_parameters(name_of_statistic(statistic) + ", " + which, sizes,
+                                    order_of(sizes), style);
+      curve.lower.clear();  // sorted by itself, it has no width
+      curve.upper.clear();
+      panel.curves.push_back(std::move(curve));
+    }
   }
   return panel;
 }
@@ -216,7 +219,8 @@ std::vector<std::string> texts_of(const Table& table, const std::string& column)
   return texts;
 }
 
-/// Gains against the number of states under one kernel; a level line where all are recycled.
+/// Gains against the number of states under one kernel. Families without a number of states, which
+/// the tables give as 0, are level lines.
 Panel family_panel(const Table& counts, const std::string& target, const std::string& kernel) {
   Panel panel{.title = name_of_kernel(kernel, target),
               .x = {"states per iteration, K", AxisScale::log2},
@@ -224,29 +228,29 @@ Panel family_panel(const Table& counts, const std::string& target, const std::st
               .curves = {},
               .guides = {0.0},
               .shows_factors = true};
-  for (const std::string family : {"spread", "final", "simple", "accept-each"}) {
-    const auto rows = rows_where(
+  const auto rows_of = [&](const std::string& family) {
+    return rows_where(
         counts, {{"case", target}, {"kernel", kernel}, {"family", family}, {"statistic", "q97.5"}});
-    if (rows.empty()) continue;
-    Curve curve = through_rows(counts, rows, "k", "log2", "log2_error");
+  };
+  double first = std::numeric_limits<double>::infinity();
+  double last = 0.0;
+  for (const std::string family : {"spread", "final", "simple"}) {
+    if (rows_of(family).empty()) continue;
+    Curve curve = through_rows(counts, rows_of(family), "k", "log2", "log2_error");
     curve.label = name_of_family(family);
     curve.style = style_of_family(family);
+    first = std::min(first, curve.x.front());
+    last = std::max(last, curve.x.back());
     panel.curves.push_back(std::move(curve));
   }
-  const auto all = rows_where(
-      counts, {{"case", target}, {"kernel", kernel}, {"family", "all"}, {"statistic", "q97.5"}});
-  if (!all.empty() && !panel.curves.empty()) {
-    double first = std::numeric_limits<double>::infinity();
-    double last = 0.0;
-    for (const Curve& curve : panel.curves) {
-      first = std::min(first, curve.x.front());
-      last = std::max(last, curve.x.back());
-    }
-    const double gain = counts.number(all.front(), "log2");
-    panel.curves.push_back({.label = "all states",
+  if (panel.curves.empty()) return panel;
+  for (const std::string family : {"all", "accept-each"}) {
+    if (rows_of(family).empty()) continue;
+    const double gain = counts.number(rows_of(family).front(), "log2");
+    panel.curves.push_back({.label = name_of_family(family),
                             .x = {first, last},
                             .y = {gain, gain},
-                            .style = {palette::grey, Dash::dashed}});
+                            .style = style_of_family(family)});
   }
   return panel;
 }
@@ -507,7 +511,8 @@ std::vector<Figure> gain_figures(Results& results, const std::string& target,
        .caption = fmt::format(
            "{}, {}: recycling all states against the plain chain, {} parameters. Left: log₂ "
            "ratio of ESS; above zero recycling is better. The standard error of one parameter's "
-           "ratio is about {:.2f}. Right: ESS per iteration.{}",
+           "ratio is about {:.2f}. Right: ESS per iteration, each curve "
+           "sorted by itself, so that its left end is the worst parameter.{}",
            name_of_case(target), name_of_kernel(kernel, target), table->rows(), error,
            grouping_note(table->rows())),
        .panels = {gain_panel(*table), size_panel(*table)}}};

@@ -206,6 +206,23 @@ TEST(PaperFigures, CutGiantsAndSaySo) {
   expect_says(panel.notes[0].text, {"10.0"});
 }
 
+TEST(PaperFigures, DrawAllStatesAsALevelLine) {
+  const Folder folder;
+  write(folder, "counts",
+        "case,kernel,family,k,statistic,log2,log2_error,ess_share,ess_share_error\n"
+        "cox,hmc,all,0,q97.5,1.5,0.1,nan,nan\ncox,hmc,all,0,all,nan,nan,1,0\n"
+        "cox,hmc,final,8,q97.5,1.25,0.1,nan,nan\ncox,hmc,final,2,q97.5,0.5,0.1,nan,nan\n");
+  Results results(folder.path());
+  const std::vector<Figure> figures = family_figures(results);
+  ASSERT_EQ(figures.size(), 1u);
+  const std::vector<Curve>& curves = figures[0].panels[0].curves;
+  ASSERT_EQ(curves.size(), 2u);
+  EXPECT_EQ(curves[0].x, (std::vector<double>{2, 8}));
+  EXPECT_EQ(curves[0].y, (std::vector<double>{0.5, 1.25}));
+  EXPECT_EQ(curves[1].x, (std::vector<double>{2, 8}));
+  EXPECT_EQ(curves[1].y, (std::vector<double>{1.5, 1.5}));
+}
+
 TEST(PaperFigures, ShowTheTrajectory) {
   const Folder folder;
   write(folder, "trajectory",
