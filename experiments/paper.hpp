@@ -1,5 +1,4 @@
-// The paper's numerical section as a plan: what is run, what is written, what it says of the
-// claims.
+// The numerical section of the paper as a plan: what is run, written and judged.
 #pragma once
 
 #include <cstddef>

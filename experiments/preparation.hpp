@@ -1,5 +1,4 @@
-// What precedes the simulations of a test case: step sizes, path lengths, a first look at the
-// target.
+// Before the simulations of a test case: step sizes, path lengths, a first look.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// A chain of a study, iteration by iteration, with the parameters of all states of its
-// trajectories.
+// A chain of a study with the parameters of all states of its trajectories.
 #pragma once
 
 #include <cstddef>
