@@ -36,16 +36,17 @@ std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleS
 
 }  // namespace
 
-Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address)
-    : address_(address), phase_(start(density, settings, address)) {}
+Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
+             SummedFeatures summed)
+    : address_(address), summed_(summed), phase_(start(density, settings, address)) {}
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
-             ArchiveReader& stored)
-    : address_(address), phase_(restore(density, settings, address, stored)) {
+             ArchiveReader& stored, SummedFeatures summed)
+    : address_(address), summed_(summed), phase_(restore(density, settings, address, stored)) {
   stored(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
   if (warming_up()) return;
-  moments_.emplace(stored.get<std::vector<double>>());
-  std::get<FrozenKernel>(phase_).use_features(&*moments_);
+  stored(centre_);
+  use_features(std::get<FrozenKernel>(phase_));
 }
 
 void Chain::archive(ArchiveWriter& archive) const {
@@ -57,15 +58,15 @@ void Chain::archive(ArchiveWriter& archive) const {
     archive(frozen.kernel(), frozen.tuning());
   }
   archive(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
-  if (!warming_up()) archive(std::vector<double>(centre().begin(), centre().end()));
+  if (!warming_up()) archive(centre_);
 }
 
 void Chain::begin_sampling() {
   FrozenKernel frozen = std::move(std::get<Warmup>(phase_)).finish();
   gradients_warmup_ = frozen.guard().evaluations();
   const auto position = frozen.state().position;
-  moments_.emplace(std::vector<double>(position.begin(), position.end()));
-  frozen.use_features(&*moments_);
+  centre_.assign(position.begin(), position.end());
+  use_features(frozen);
   check_gradient(frozen);
   phase_.emplace<FrozenKernel>(std::move(frozen));
 }
@@ -79,6 +80,15 @@ void Chain::check_gradient(const FrozenKernel& frozen) {
   Stream stream(address_, Purpose::spot_check);
   spot_check_ = rehmc::spot_check(frozen.guard().density(), frozen.state().position, steps,
                                   address_.chain * count, count, stream);
+}
+
+void Chain::use_features(FrozenKernel& frozen) {
+  if (summed_ == SummedFeatures::gradient_moments) {
+    features_ = std::make_unique<GradientMomentFeatures>(centre_);
+  } else {
+    features_ = std::make_unique<MomentFeatures>(centre_);
+  }
+  frozen.use_features(features_.get());
 }
 
 const Transition& Chain::step() {

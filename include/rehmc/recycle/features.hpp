@@ -38,6 +38,19 @@ class MomentFeatures final : public Features {
   std::vector<double> centre_;
 };
 
+/// What sharpening needs beside the moments: those of MomentFeatures, then with the gradient g of
+/// the log density g, (x - c) g and (x - c)^2 g, each for every coordinate.
+class GradientMomentFeatures final : public Features {
+ public:
+  explicit GradientMomentFeatures(std::vector<double> centre) : centre_(std::move(centre)) {}
+  std::size_t size() const override { return 5 * centre_.size(); }
+  void add(double weight, const StateView& state, std::span<double> sums) const override;
+  void add_all(std::span<const WeightedState> states, std::span<double> sums) const override;
+
+ private:
+  std::vector<double> centre_;
+};
+
 /// First moments about a centre, then the lower triangle of (x - c)(x - c)', row by row.
 class CovarianceFeatures final : public Features {
  public:

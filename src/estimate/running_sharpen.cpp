@@ -1,0 +1,230 @@
+// Sharpening without draws: regression of batch sums on those of Stein features.
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "chain_table.hpp"
+#include "pooled_batches.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using Batch = BatchSums::Batch;
+
+constexpr std::size_t most_features = 3;
+/// More features must leave less than this share of the variance that fewer leave.
+constexpr double worthwhile = 0.9;
+constexpr std::size_t batches_per_feature = 4;
+/// Relative to the variance of a feature; too little to be seen in any estimate.
+constexpr double ridge = 1e-9;
+
+enum Column : Eigen::Index { masses, stein, first = stein + most_features, second, columns };
+using Products = Eigen::Matrix<double, columns, columns>;
+
+/// Full batches [begin, end), whose coefficients come from all others.
+struct BatchFold {
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// Coefficients of the leading features, a column for each of the targets `first` and `second`.
+using Coefficients = Eigen::Matrix<double, most_features, 2>;
+
+/// Least squares of both targets on the masses and the leading features.
+Coefficients fit(const Products& products, Eigen::Index features) {
+  // What the masses explain goes first: their coefficient is the average itself.
+  const Products left =
+      products - products.col(masses) * products.row(masses) / products(masses, masses);
+  Eigen::Vector3d inverse_sd = Eigen::Vector3d::Zero();  // so that others get no coefficient
+  for (Eigen::Index k = 0; k < features; ++k) {
+    const double variance = left(stein + k, stein + k);
+    if (variance > 0) inverse_sd[k] = 1 / std::sqrt(variance);
+  }
+  Eigen::Matrix3d squares =
+      inverse_sd.asDiagonal() * left.block<3, 3>(stein, stein) * inverse_sd.asDiagonal();
+  squares.diagonal().array() += ridge;
+  return inverse_sd.asDiagonal() *
+         squares.ldlt().solve(inverse_sd.asDiagonal() * left.block<3, 2>(stein, first));
+}
+
+/// A target with what some features explain taken out.
+struct Residual {
+  double average = 0;
+  double squared_error = std::numeric_limits<double>::infinity();
+};
+
+class BatchRegression {
+ public:
+  BatchRegression(Summaries chains, std::size_t coordinate, double moved, bool disagree)
+      : batches_(chains, coordinate, &RunningSummary::recycled, moved), disagree_(disagree) {
+    make_folds();
+    fit_all();
+  }
+
+  /// The best average of weight[0] * first + weight[1] * second, and how many features it takes.
+  struct Best {
+    Residual residual;
+    Eigen::Index features = 0;
+  };
+  Best best(const Eigen::Vector2d& weight) const {
+    Best best{residual(0, weight), 0};
+    for (Eigen::Index count = 1; count <= usable_; ++count) {
+      const Residual more = residual(count, weight);
+      if (more.squared_error < worthwhile * best.residual.squared_error) best = {more, count};
+    }
+    return best;
+  }
+
+ private:
+  void make_folds() {
+    if (batches_.ends.size() == 1) {
+      const std::size_t all = batches_.full.size();
+      folds_ = {{0, all / 2}, {all / 2, all}};
+    } else {
+      std::size_t begin = 0;
+      for (const std::size_t end : batches_.ends) {
+        folds_.push_back({begin, end});
+        begin = end;
+      }
+    }
+    std::size_t least = batches_.full.size();
+    for (const BatchFold& fold : folds_) {
+      least = std::min(least, batches_.full.size() - (fold.end - fold.begin));
+    }
+    usable_ = static_cast<Eigen::Index>(std::min(most_features, least / batches_per_feature));
+  }
+
+  void fit_all() {
+    std::vector<Products> of_fold;
+    for (const BatchFold& fold : folds_) {
+      Products& products = of_fold.emplace_back(Products::Zero());
+      for (std::size_t b = fold.begin; b < fold.end; ++b) {
+        const Batch& batch = batches_.full[b];
+        const Eigen::Matrix<double, columns, 1> row{batch.mass,     batch.stein[0], batch.stein[1],
+                                                    batch.stein[2], batch.first,    batch.second};
+        products += row * row.transpose() / batch.draws;
+      }
+    }
+    for (const Products& own : of_fold) {
+      // Summed anew: a difference would lose digits if one fold were much larger than the others.
+      Products others = Products::Zero();
+      for (const Products& products : of_fold) {
+        if (&products != &own) others += products;
+      }
+      auto& coefficients = coefficients_.emplace_back();
+      for (Eigen::Index count = 1; count <= usable_; ++count) {
+        coefficients[static_cast<std::size_t>(count)] = fit(others, count);
+      }
+    }
+  }
+
+  Residual residual(Eigen::Index features, const Eigen::Vector2d& weight) const {
+    std::vector<double> left;
+    left.reserve(batches_.full.size());
+    double sum = 0;
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      const Eigen::Vector3d explained =
+          features == 0
+              ? Eigen::Vector3d::Zero()
+              : Eigen::Vector3d(coefficients_[f][static_cast<std::size_t>(features)] * weight);
+      const auto leave = [&](const Batch& batch) {
+        return weight[0] * batch.first + weight[1] * batch.second -
+               explained.dot(Eigen::Vector3d::Map(batch.stein.data()));
+      };
+      for (std::size_t b = folds_[f].begin; b < folds_[f].end; ++b) {
+        left.push_back(leave(batches_.full[b]));
+        sum += left.back();
+      }
+      // The batch begun goes with its chain, or with the last half of a single one.
+      if (batches_.begun.size() == folds_.size()) {
+        sum += leave(batches_.begun[f]);
+      } else if (f + 1 == folds_.size()) {
+        sum += leave(batches_.begun.front());
+      }
+    }
+    const double average = sum / batches_.total.mass;
+    for (std::size_t b = 0; b < left.size(); ++b) left[b] -= average * batches_.full[b].mass;
+    return {average, batches_.squared_error(left, disagree_)};
+  }
+
+  PooledBatches batches_;
+  bool disagree_;
+  std::vector<BatchFold> folds_;
+  Eigen::Index usable_ = 0;
+  /// For every fold, by the number of features.
+  std::vector<std::array<Coefficients, most_features + 1>> coefficients_;
+};
+
+/// What |t| exceeds with this probability.
+double two_sided_student_quantile(double probability, double degrees) {
+  const double share = beta_quantile(probability, degrees / 2, 0.5);
+  return std::sqrt(degrees * (1 - share) / share);
+}
+
+}  // namespace
+
+Estimate sharpen_batches(Summaries chains, std::size_t coordinate, const Estimate& recycled,
+                         double spread_of_squares, bool disagree) {
+  const double moved = recycled.mean - chains.front()->centre(coordinate);
+  const BatchRegression regression(chains, coordinate, moved, disagree);
+  Estimate result = recycled;
+  const BatchRegression::Best mean = regression.best({1, 0});
+  const double offset = mean.features == 0 ? 0 : mean.residual.average;
+  if (mean.features > 0) {
+    result.mean = recycled.mean + offset;
+    result.mcse_mean = std::sqrt(mean.residual.squared_error);
+  }
+  // Squares about the mean, less the square of the offset, which is the same for all draws. They
+  // are too small by the variance of that mean.
+  const BatchRegression::Best squares = regression.best({-2 * offset, 1});
+  const double variance =
+      squares.residual.average + offset * offset + std::pow(result.mcse_mean, 2);
+  if (squares.features > 0 && variance > 0) {
+    result.sd = std::sqrt(variance);
+    // The delta method: Var(sd) = Var(variance) / (4 variance).
+    result.mcse_sd = std::sqrt(squares.residual.squared_error / variance / 4);
+    result.ess_sd = spread_of_squares / squares.residual.squared_error;
+  }
+  result.ess_mean = std::pow(result.sd / result.mcse_mean, 2);
+  return result;
+}
+
+SteinCheck running_stein_check(Summaries chains) {
+  check_alike(chains);
+  SteinCheck check;
+  if (!chains.front()->gradients()) return check;
+  std::size_t batches = 0;
+  for (std::size_t i = 0; i < chains.front()->dimension(); ++i) {
+    const PooledBatches centred(chains, i, &RunningSummary::recycled);
+    if (!centred.enough) return check;
+    const PooledBatches pooled(chains, i, &RunningSummary::recycled,
+                               centred.total.first / centred.total.mass);
+    const Batch total = sum_of(pooled.full);
+    batches = pooled.full.size();
+    for (std::size_t feature = 0; feature < 2; ++feature) {
+      const double average = total.stein[feature] / total.draws;
+      double scatter = 0;
+      for (const Batch& batch : pooled.full) {
+        scatter += std::pow(batch.stein[feature] - average * batch.draws, 2) / batch.draws;
+      }
+      const double z =
+          std::abs(average) * std::sqrt(total.draws * static_cast<double>(batches - 1) / scatter);
+      if (std::isnan(z)) continue;
+      ++check.features;
+      if (z <= check.worst) continue;
+      check.worst = z;
+      check.coordinate = i;
+    }
+  }
+  if (check.features == 0) return check;
+  check.limit =
+      two_sided_student_quantile(SteinCheck::false_alarm_rate / static_cast<double>(check.features),
+                                 static_cast<double>(batches - 1));
+  return check;
+}
+
+}  // namespace rehmc
