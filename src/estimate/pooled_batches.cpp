@@ -74,11 +74,28 @@ PooledBatches::PooledBatches(Summaries chains, std::size_t coordinate,
   total = sum_of(parts);
 }
 
-double PooledBatches::squared_error(std::span<const double> deviation, bool disagree) const {
-  if (!enough) return std::numeric_limits<double>::quiet_NaN();
+double PooledBatches::long_run_variance(std::span<const double> deviation,
+                                        Neighbours neighbours) const {
   Scatter of_batches;
   for (std::size_t b = 0; b < full.size(); ++b) of_batches.add(deviation[b], full[b].draws);
-  double variance = of_batches.long_run_variance();
+  if (neighbours == Neighbours::counted) {
+    double products = 0;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      for (std::size_t b = begin + 1; b < end; ++b) {
+        products += deviation[b - 1] * deviation[b] / full[b].draws;
+      }
+      begin = end;
+    }
+    of_batches.sum += std::max(0.0, 2 * products);
+  }
+  return of_batches.long_run_variance();
+}
+
+double PooledBatches::squared_error(std::span<const double> deviation, bool disagree,
+                                    Neighbours neighbours) const {
+  if (!enough) return std::numeric_limits<double>::quiet_NaN();
+  double variance = long_run_variance(deviation, neighbours);
   if (disagree) {
     Scatter of_halves;
     std::size_t begin = 0;

@@ -13,6 +13,10 @@ namespace rehmc {
 
 using Summaries = std::span<const RunningSummary* const>;
 
+/// Whether a variance by batches counts that neighbours move together, as short ones do. That takes
+/// out the bias, but scatters: raised only, never lowered.
+enum class Neighbours { ignored, counted };
+
 /// The full batches of chain c are [ends[c - 1], ends[c]) of all full ones.
 struct PooledBatches {
   using Batch = BatchSums::Batch;
@@ -23,10 +27,13 @@ struct PooledBatches {
   PooledBatches(Summaries chains, std::size_t coordinate,
                 const BatchSums& (RunningSummary::*part)() const, double moved = 0);
 
-  /// The squared Monte Carlo standard error of an average over all draws, by batches, and by the
-  /// halves of the chains if these disagree. `deviation` has the sum over each full batch of the
-  /// deviations from the average. NaN without enough batches.
-  double squared_error(std::span<const double> deviation, bool disagree) const;
+  /// The long-run variance per draw. `deviation` has the sum over each full batch of the deviations
+  /// from the average.
+  double long_run_variance(std::span<const double> deviation, Neighbours neighbours) const;
+  /// The squared Monte Carlo standard error of an average over all draws, by that, and by the
+  /// halves of the chains if these disagree. NaN without enough batches.
+  double squared_error(std::span<const double> deviation, bool disagree,
+                       Neighbours neighbours = Neighbours::ignored) const;
 
   /// A sum over each full batch.
   template <class Sum>
@@ -52,7 +59,8 @@ BatchSums::Batch sum_of(std::span<const BatchSums::Batch> batches);
 void check_alike(Summaries chains);
 
 /// Mean and sd of the recycled estimate, sharpened. `recycled` has errors.
-Estimate sharpen_batches(Summaries chains, std::size_t coordinate, const Estimate& recycled,
-                         double spread_of_squares, bool disagree);
+SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
+                                  const Estimate& recycled, double spread_of_squares,
+                                  bool disagree);
 
 }  // namespace rehmc

@@ -148,7 +148,7 @@ class BatchRegression {
     }
     const double average = sum / batches_.total.mass;
     for (std::size_t b = 0; b < left.size(); ++b) left[b] -= average * batches_.full[b].mass;
-    return {average, batches_.squared_error(left, disagree_)};
+    return {average, batches_.squared_error(left, disagree_, Neighbours::counted)};
   }
 
   PooledBatches batches_;
@@ -167,14 +167,19 @@ double two_sided_student_quantile(double probability, double degrees) {
 
 }  // namespace
 
-Estimate sharpen_batches(Summaries chains, std::size_t coordinate, const Estimate& recycled,
-                         double spread_of_squares, bool disagree) {
+SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
+                                  const Estimate& recycled, double spread_of_squares,
+                                  bool disagree) {
   const double moved = recycled.mean - chains.front()->centre(coordinate);
   const BatchRegression regression(chains, coordinate, moved, disagree);
-  Estimate result = recycled;
+  SharpenedEstimate sharpened;
+  sharpened.quantile_sets.assign(recycled.quantiles.size(), FeatureSet::none);
+  Estimate& result = sharpened.estimate;
+  result = recycled;
   const BatchRegression::Best mean = regression.best({1, 0});
   const double offset = mean.features == 0 ? 0 : mean.residual.average;
   if (mean.features > 0) {
+    sharpened.mean_set = FeatureSet::own;
     result.mean = recycled.mean + offset;
     result.mcse_mean = std::sqrt(mean.residual.squared_error);
   }
@@ -184,35 +189,36 @@ Estimate sharpen_batches(Summaries chains, std::size_t coordinate, const Estimat
   const double variance =
       squares.residual.average + offset * offset + std::pow(result.mcse_mean, 2);
   if (squares.features > 0 && variance > 0) {
+    sharpened.sd_set = FeatureSet::own;
     result.sd = std::sqrt(variance);
     // The delta method: Var(sd) = Var(variance) / (4 variance).
     result.mcse_sd = std::sqrt(squares.residual.squared_error / variance / 4);
     result.ess_sd = spread_of_squares / squares.residual.squared_error;
   }
   result.ess_mean = std::pow(result.sd / result.mcse_mean, 2);
-  return result;
+  return sharpened;
 }
 
 SteinCheck running_stein_check(Summaries chains) {
   check_alike(chains);
   SteinCheck check;
   if (!chains.front()->gradients()) return check;
+  for (const RunningSummary* const chain : chains) {
+    if (chain->count() < fewest_draws_of_running_check) return check;
+  }
   std::size_t batches = 0;
   for (std::size_t i = 0; i < chains.front()->dimension(); ++i) {
     const PooledBatches centred(chains, i, &RunningSummary::recycled);
-    if (!centred.enough) return check;
     const PooledBatches pooled(chains, i, &RunningSummary::recycled,
                                centred.total.first / centred.total.mass);
     const Batch total = sum_of(pooled.full);
     batches = pooled.full.size();
     for (std::size_t feature = 0; feature < 2; ++feature) {
       const double average = total.stein[feature] / total.draws;
-      double scatter = 0;
-      for (const Batch& batch : pooled.full) {
-        scatter += std::pow(batch.stein[feature] - average * batch.draws, 2) / batch.draws;
-      }
-      const double z =
-          std::abs(average) * std::sqrt(total.draws * static_cast<double>(batches - 1) / scatter);
+      const std::vector<double> deviation = pooled.over_full(
+          [&](const Batch& batch) { return batch.stein[feature] - average * batch.draws; });
+      const double variance = pooled.long_run_variance(deviation, Neighbours::counted);
+      const double z = std::abs(average) * std::sqrt(total.draws / variance);
       if (std::isnan(z)) continue;
       ++check.features;
       if (z <= check.worst) continue;
@@ -221,9 +227,10 @@ SteinCheck running_stein_check(Summaries chains) {
     }
   }
   if (check.features == 0) return check;
+  // A variance that counts neighbours scatters as one of a third of the batches would.
   check.limit =
       two_sided_student_quantile(SteinCheck::false_alarm_rate / static_cast<double>(check.features),
-                                 static_cast<double>(batches - 1));
+                                 static_cast<double>(batches - 1) / 3);
   return check;
 }
 

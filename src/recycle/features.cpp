@@ -45,11 +45,18 @@ void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<do
   }
 }
 
+const double* GradientMomentFeatures::mapped(const StateView& state, std::size_t place) const {
+  if (!map_) return state.gradient.data();
+  mapped_[place].resize(centre_.size());
+  map_(state.gradient, mapped_[place]);
+  return mapped_[place].data();
+}
+
 void GradientMomentFeatures::add(double weight, const StateView& state,
                                  std::span<double> sums) const {
   const std::size_t d = centre_.size();
   const double* x = state.position.data();
-  const double* g = state.gradient.data();
+  const double* g = mapped(state, 0);
   const double* c = centre_.data();
   double* first = sums.data();
   double* second = first + d;
@@ -71,7 +78,6 @@ void GradientMomentFeatures::add(double weight, const StateView& state,
 
 void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
                                      std::span<double> sums) const {
-  constexpr std::size_t batch = 4;
   if (states.size() != batch) return Features::add_all(states, sums);
   const std::size_t d = centre_.size();
   const double* c = centre_.data();
@@ -85,7 +91,7 @@ void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
   std::array<double, batch> w{};
   for (std::size_t k = 0; k < batch; ++k) {
     x[k] = states[k].state.position.data();
-    g[k] = states[k].state.gradient.data();
+    g[k] = mapped(states[k].state, k);
     w[k] = states[k].weight;
   }
 #pragma omp simd

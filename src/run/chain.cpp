@@ -34,6 +34,18 @@ std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleS
   return FrozenKernel(std::move(kernel), std::move(tuning));
 }
 
+/// Gradients as Stein features take them: C g over the diagonal of C, with C the inverse of the
+/// mass matrix, so that coordinates that move together explain each other. For a diagonal C that is
+/// g itself, and there is nothing to map.
+GradientMap mapped_by(const std::shared_ptr<const Metric>& metric) {
+  if (metric->kind() == MetricKind::unit || metric->kind() == MetricKind::diagonal) return {};
+  return [metric, diagonal = metric->inverse_diagonal()](std::span<const double> gradient,
+                                                         std::span<double> mapped) {
+    metric->inverse_mass_times(gradient, mapped);
+    for (std::size_t i = 0; i < mapped.size(); ++i) mapped[i] /= diagonal[i];
+  };
+}
+
 }  // namespace
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
@@ -84,7 +96,8 @@ void Chain::check_gradient(const FrozenKernel& frozen) {
 
 void Chain::use_features(FrozenKernel& frozen) {
   if (summed_ == SummedFeatures::gradient_moments) {
-    features_ = std::make_unique<GradientMomentFeatures>(centre_);
+    features_ =
+        std::make_unique<GradientMomentFeatures>(centre_, mapped_by(frozen.tuning().metric));
   } else {
     features_ = std::make_unique<MomentFeatures>(centre_);
   }

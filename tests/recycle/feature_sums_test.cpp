@@ -173,6 +173,15 @@ TEST(Features, AreWhatTheySay) {
     expected.push_back(1 + product);
   }
   EXPECT_EQ(more, expected);
+
+  const GradientMomentFeatures doubled(centre, [](auto given, auto mapped) {
+    for (std::size_t i = 0; i < given.size(); ++i) mapped[i] = 2 * given[i];
+  });
+  std::vector<double> twice(doubled.size(), 1.0);
+  doubled.add(2, {x, gradient, 0}, twice);
+  for (std::size_t i = 0; i < twice.size(); ++i) {
+    EXPECT_EQ(twice[i], i < 2 * centre.size() ? more[i] : 2 * more[i] - 1);
+  }
   const CovarianceFeatures covariance(centre);
   std::vector<double> products(covariance.size(), 1.0);
   covariance.add(2, state, products);

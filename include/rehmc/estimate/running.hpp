@@ -234,8 +234,8 @@ struct RunningEstimate {
   std::optional<Estimate> recycled;  ///< absent without recycling
   std::vector<double> recycled_bounds;
   /// Absent without gradients, and where the recycled one has no errors. Its quantiles, and the
-  /// mean or the sd where no feature helped, are the recycled ones.
-  std::optional<Estimate> sharpened;
+  /// mean or the sd where no feature helped, are the recycled ones. Tails are not judged.
+  std::optional<SharpenedEstimate> sharpened;
   /// Of the chains' own draws split in halves, without ranks (as rhat_basic, up to a draw more or
   /// less in a half); NaN unless the condition is ordinary.
   double rhat = std::numeric_limits<double>::quiet_NaN();
@@ -258,8 +258,9 @@ struct RunningEstimate {
 /// With gradients, means and sds are sharpened as well: batch sums are regressed on those of the
 /// coordinate's own Stein features, with coefficients for the batches of a chain from the other
 /// chains (of a single chain: for each half from the other), and what is left is averaged in the
-/// same way. The first one, two or three features take part, whichever leave the least error; one
-/// more must cut the variance by a tenth, and there must be 4 batches to fit for every feature.
+/// same way, with an error that is raised where neighbouring batches move together. The first one,
+/// two or three features take part, whichever leave the least error; one more must cut the variance
+/// by a tenth, and there must be 4 batches to fit for every feature.
 ///
 /// DataError without chains, and for chains that differ in dimension, in recycling or in gradients.
 RunningEstimate running_estimate(std::span<const RunningSummary* const> chains,
@@ -271,9 +272,14 @@ std::vector<RunningEstimate> running_estimates(
     std::span<const RunningSummary* const> chains,
     std::span<const double> probabilities = standard_probabilities);
 
+/// From so many draws on, batches are of 8 at least: shorter ones say too little of how slow a
+/// chain is.
+inline constexpr std::uint64_t fewest_draws_of_running_check = 128;
+
 /// Whether the averages of the first two Stein features of all coordinates are 0, up to their own
-/// errors by batches; the limit is by Student's t for the number of batches. Without gradients, and
-/// below 8 full batches in a chain, no features are looked at. DataError as above.
+/// errors by batches and neighbours of these; the limit is by Student's t, for a third of their
+/// number. Without gradients, and with fewer draws than that in a chain, no features are looked at.
+/// DataError as above.
 SteinCheck running_stein_check(std::span<const RunningSummary* const> chains);
 
 }  // namespace rehmc
