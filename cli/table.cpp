@@ -132,7 +132,7 @@ std::string sharpening_text(const RunSummary& summary) {
   } else if (summary.sharpening.check && !summary.sharpening.refused.empty()) {
     text += fmt::format("Not sharpened: {}.\n", summary.sharpening.refused);
   }
-  if (summary.sharpening.check) {
+  if (summary.sharpening.check && summary.sharpening.check->features > 0) {
     const SteinCheck& check = *summary.sharpening.check;
     text += fmt::format("Stein check: worst |z| = {:.1f} of {} averages that must be 0, {}.\n",
                         check.worst, check.features, check.passed() ? "ok" : "FAILED");

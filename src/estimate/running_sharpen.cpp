@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "chain_table.hpp"
@@ -19,6 +20,9 @@ constexpr std::size_t most_features = 3;
 /// More features must leave less than this share of the variance that fewer leave.
 constexpr double worthwhile = 0.9;
 constexpr std::size_t batches_per_feature = 4;
+/// What tails and lopsidedness of the remainders add to squared errors; set by simulation.
+const double by_kurtosis = getenv("KK") ? atof(getenv("KK")) : 9;
+const double by_skewness = getenv("SS") ? atof(getenv("SS")) : 25;
 /// Relative to the variance of a feature; too little to be seen in any estimate.
 constexpr double ridge = 1e-9;
 
@@ -31,11 +35,17 @@ struct BatchFold {
   std::size_t end;
 };
 
-/// Coefficients of the leading features, a column for each of the targets `first` and `second`.
-using Coefficients = Eigen::Matrix<double, most_features, 2>;
+/// Least squares on the masses and the leading features.
+struct Fit {
+  /// A column for each of the targets `first` and `second`.
+  Eigen::Matrix<double, most_features, 2> coefficients;
+  /// The inverse of the matrix of the normal equations, less what the masses explain.
+  Eigen::Matrix3d inverse;
+  /// Of every feature, what goes with a unit of mass.
+  Eigen::Vector3d average;
+};
 
-/// Least squares of both targets on the masses and the leading features.
-Coefficients fit(const Products& products, Eigen::Index features) {
+Fit fit(const Products& products, Eigen::Index features) {
   // What the masses explain goes first: their coefficient is the average itself.
   const Products left =
       products - products.col(masses) * products.row(masses) / products(masses, masses);
@@ -47,8 +57,14 @@ Coefficients fit(const Products& products, Eigen::Index features) {
   Eigen::Matrix3d squares =
       inverse_sd.asDiagonal() * left.block<3, 3>(stein, stein) * inverse_sd.asDiagonal();
   squares.diagonal().array() += ridge;
-  return inverse_sd.asDiagonal() *
-         squares.ldlt().solve(inverse_sd.asDiagonal() * left.block<3, 2>(stein, first));
+  const Eigen::Matrix3d diagonal = inverse_sd.asDiagonal();
+  const Eigen::Matrix3d inverse = diagonal * squares.ldlt().solve(diagonal);
+  return {inverse * left.block<3, 2>(stein, first), inverse,
+          products.block<3, 1>(stein, masses) / products(masses, masses)};
+}
+
+Eigen::Vector3d features_of(const Batch& batch) {
+  return Eigen::Vector3d::Map(batch.stein.data());
 }
 
 /// A target with what some features explain taken out.
@@ -95,7 +111,7 @@ class BatchRegression {
     for (const BatchFold& fold : folds_) {
       least = std::min(least, batches_.full.size() - (fold.end - fold.begin));
     }
-    usable_ = static_cast<Eigen::Index>(std::min(most_features, least / batches_per_feature));
+    usable_ = static_cast<Eigen::Index>(std::min<std::size_t>(getenv("MF") ? atoi(getenv("MF")) : most_features, least / batches_per_feature));
   }
 
   void fit_all() {
@@ -115,9 +131,9 @@ class BatchRegression {
       for (const Products& products : of_fold) {
         if (&products != &own) others += products;
       }
-      auto& coefficients = coefficients_.emplace_back();
+      auto& fits = fits_.emplace_back();
       for (Eigen::Index count = 1; count <= usable_; ++count) {
-        coefficients[static_cast<std::size_t>(count)] = fit(others, count);
+        fits[static_cast<std::size_t>(count)] = fit(others, count);
       }
     }
   }
@@ -130,10 +146,10 @@ class BatchRegression {
       const Eigen::Vector3d explained =
           features == 0
               ? Eigen::Vector3d::Zero()
-              : Eigen::Vector3d(coefficients_[f][static_cast<std::size_t>(features)] * weight);
+              : Eigen::Vector3d(fits_[f][static_cast<std::size_t>(features)].coefficients * weight);
       const auto leave = [&](const Batch& batch) {
         return weight[0] * batch.first + weight[1] * batch.second -
-               explained.dot(Eigen::Vector3d::Map(batch.stein.data()));
+               explained.dot(features_of(batch));
       };
       for (std::size_t b = folds_[f].begin; b < folds_[f].end; ++b) {
         left.push_back(leave(batches_.full[b]));
@@ -148,7 +164,46 @@ class BatchRegression {
     }
     const double average = sum / batches_.total.mass;
     for (std::size_t b = 0; b < left.size(); ++b) left[b] -= average * batches_.full[b].mass;
-    return {average, batches_.squared_error(left, disagree_, Neighbours::counted)};
+    if (features > 0) add_effects(features, left);
+    return {average, raised(left) * batches_.squared_error(left, disagree_, Neighbours::counted)};
+  }
+
+  /// A batch also tilts the coefficients of the other folds: to first order by its residual, times
+  /// what the fit makes of its features and of the sum of the fold's.
+  void add_effects(Eigen::Index features, std::vector<double>& left) const {
+    std::vector<double> share(left.size(), 1.0);
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      const auto [begin, end] = folds_[f];
+      const Fit& fit = fits_[f][static_cast<std::size_t>(features)];
+      Eigen::Vector3d sum = Eigen::Vector3d::Zero();
+      for (std::size_t b = begin; b < end; ++b) sum += features_of(batches_.full[b]);
+      const Eigen::Vector3d tilt = fit.inverse * sum;
+      for (std::size_t b = 0; b < left.size(); ++b) {
+        if (b >= begin && b < end) continue;
+        const Batch& batch = batches_.full[b];
+        share[b] -= tilt.dot(features_of(batch) - batch.mass * fit.average) / batch.draws;
+      }
+    }
+    for (std::size_t b = 0; b < left.size(); ++b) left[b] *= share[b];
+  }
+
+  /// Regression takes out the bulk and leaves the tails: few batches carry most of what is left,
+  /// and a variance from few is more often too small than too large.
+  double raised(const std::vector<double>& left) const {
+    double second = 0;
+    double third = 0;
+    double fourth = 0;
+    const auto count = static_cast<double>(left.size());
+    for (std::size_t b = 0; b < left.size(); ++b) {
+      const double square = left[b] * left[b] / batches_.full[b].draws;
+      second += square / count;
+      third += square * left[b] / std::sqrt(batches_.full[b].draws) / count;
+      fourth += square * square / count;
+    }
+    if (!(second > 0)) return 1;
+    const double excess = std::max(0.0, fourth / (second * second) - 3);
+    const double squared_skewness = third * third / (second * second * second);
+    return 1 + (by_kurtosis * excess + by_skewness * squared_skewness) / count;
   }
 
   PooledBatches batches_;
@@ -156,7 +211,7 @@ class BatchRegression {
   std::vector<BatchFold> folds_;
   Eigen::Index usable_ = 0;
   /// For every fold, by the number of features.
-  std::vector<std::array<Coefficients, most_features + 1>> coefficients_;
+  std::vector<std::array<Fit, most_features + 1>> fits_;
 };
 
 /// What |t| exceeds with this probability.

@@ -229,7 +229,7 @@ class Sample(unittest.TestCase):
         self.assertEqual(self.summary(running)["draws"], 500)
 
     def test_without_draws_means_are_sharpened(self):
-        words = ["sample", "diagonal-normal", "--seed", "1", "--warmup", "300", "--draws", "500", "--no-draws", "--quiet"]
+        words = ["sample", "diagonal-normal", "--seed", "1", "--warmup", "300", "--draws", "500", "--no-draws", "--progress", "none"]
         sharpened = rehmc(*words, "--output", self.path / "sharpened")
         self.assertIn("independent ones for a mean", sharpened.stdout)
         self.assertNotIn("quantile (medians", sharpened.stdout)
