@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "chain_table.hpp"
@@ -19,10 +18,11 @@ using Batch = BatchSums::Batch;
 constexpr std::size_t most_features = 3;
 /// More features must leave less than this share of the variance that fewer leave.
 constexpr double worthwhile = 0.9;
-constexpr std::size_t batches_per_feature = 4;
-/// What tails and lopsidedness of the remainders add to squared errors; set by simulation.
-const double by_kurtosis = getenv("KK") ? atof(getenv("KK")) : 9;
-const double by_skewness = getenv("SS") ? atof(getenv("SS")) : 25;
+/// Fewer fit tails too poorly: what is left is then too small in most runs, and large in a few.
+constexpr std::size_t batches_per_feature = 8;
+constexpr std::size_t fewest_folds = 4;
+/// What lopsided remainders add to squared errors; set by simulation.
+constexpr double by_skewness = 16;
 /// Relative to the variance of a feature; too little to be seen in any estimate.
 constexpr double ridge = 1e-9;
 
@@ -31,8 +31,9 @@ using Products = Eigen::Matrix<double, columns, columns>;
 
 /// Full batches [begin, end), whose coefficients come from all others.
 struct BatchFold {
-  std::size_t begin;
-  std::size_t end;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  Batch begun;  ///< the last batch of the chain, in its last fold; else nothing
 };
 
 /// Least squares on the masses and the leading features.
@@ -63,14 +64,14 @@ Fit fit(const Products& products, Eigen::Index features) {
           products.block<3, 1>(stein, masses) / products(masses, masses)};
 }
 
-Eigen::Vector3d features_of(const Batch& batch) {
-  return Eigen::Vector3d::Map(batch.stein.data());
-}
+Eigen::Vector3d features_of(const Batch& batch) { return Eigen::Vector3d::Map(batch.stein.data()); }
 
 /// A target with what some features explain taken out.
 struct Residual {
   double average = 0;
-  double squared_error = std::numeric_limits<double>::infinity();
+  double squared_error = std::numeric_limits<double>::infinity();  ///< as batches tell it
+  double raise = 1;                                                ///< what few batches add to it
+  double raised_error() const { return raise * squared_error; }
 };
 
 class BatchRegression {
@@ -96,22 +97,25 @@ class BatchRegression {
   }
 
  private:
+  /// Whole chains, or blocks of them where there are few.
   void make_folds() {
-    if (batches_.ends.size() == 1) {
-      const std::size_t all = batches_.full.size();
-      folds_ = {{0, all / 2}, {all / 2, all}};
-    } else {
-      std::size_t begin = 0;
-      for (const std::size_t end : batches_.ends) {
-        folds_.push_back({begin, end});
-        begin = end;
+    const std::size_t blocks = (fewest_folds + batches_.ends.size() - 1) / batches_.ends.size();
+    std::size_t begin = 0;
+    for (std::size_t c = 0; c < batches_.ends.size(); ++c) {
+      const std::size_t count = batches_.ends[c] - begin;
+      for (std::size_t k = 0; k < blocks; ++k) {
+        BatchFold& fold = folds_.emplace_back();
+        fold.begin = begin + k * count / blocks;
+        fold.end = begin + (k + 1) * count / blocks;
+        if (k + 1 == blocks) fold.begun = batches_.begun[c];
       }
+      begin = batches_.ends[c];
     }
     std::size_t least = batches_.full.size();
     for (const BatchFold& fold : folds_) {
       least = std::min(least, batches_.full.size() - (fold.end - fold.begin));
     }
-    usable_ = static_cast<Eigen::Index>(std::min<std::size_t>(getenv("MF") ? atoi(getenv("MF")) : most_features, least / batches_per_feature));
+    usable_ = static_cast<Eigen::Index>(std::min(most_features, least / batches_per_feature));
   }
 
   void fit_all() {
@@ -155,17 +159,12 @@ class BatchRegression {
         left.push_back(leave(batches_.full[b]));
         sum += left.back();
       }
-      // The batch begun goes with its chain, or with the last half of a single one.
-      if (batches_.begun.size() == folds_.size()) {
-        sum += leave(batches_.begun[f]);
-      } else if (f + 1 == folds_.size()) {
-        sum += leave(batches_.begun.front());
-      }
+      sum += leave(folds_[f].begun);
     }
     const double average = sum / batches_.total.mass;
     for (std::size_t b = 0; b < left.size(); ++b) left[b] -= average * batches_.full[b].mass;
     if (features > 0) add_effects(features, left);
-    return {average, raised(left) * batches_.squared_error(left, disagree_, Neighbours::counted)};
+    return {average, batches_.squared_error(left, disagree_, Neighbours::counted), raise(left)};
   }
 
   /// A batch also tilts the coefficients of the other folds: to first order by its residual, times
@@ -173,7 +172,8 @@ class BatchRegression {
   void add_effects(Eigen::Index features, std::vector<double>& left) const {
     std::vector<double> share(left.size(), 1.0);
     for (std::size_t f = 0; f < folds_.size(); ++f) {
-      const auto [begin, end] = folds_[f];
+      const std::size_t begin = folds_[f].begin;
+      const std::size_t end = folds_[f].end;
       const Fit& fit = fits_[f][static_cast<std::size_t>(features)];
       Eigen::Vector3d sum = Eigen::Vector3d::Zero();
       for (std::size_t b = begin; b < end; ++b) sum += features_of(batches_.full[b]);
@@ -187,23 +187,19 @@ class BatchRegression {
     for (std::size_t b = 0; b < left.size(); ++b) left[b] *= share[b];
   }
 
-  /// Regression takes out the bulk and leaves the tails: few batches carry most of what is left,
-  /// and a variance from few is more often too small than too large.
-  double raised(const std::vector<double>& left) const {
+  /// Regression takes out the bulk and leaves the tails. Where one tail is the longer, few batches
+  /// carry most of what is left, and a variance from few is more often too small than too large.
+  double raise(const std::vector<double>& left) const {
     double second = 0;
     double third = 0;
-    double fourth = 0;
     const auto count = static_cast<double>(left.size());
     for (std::size_t b = 0; b < left.size(); ++b) {
-      const double square = left[b] * left[b] / batches_.full[b].draws;
-      second += square / count;
-      third += square * left[b] / std::sqrt(batches_.full[b].draws) / count;
-      fourth += square * square / count;
+      const double scaled = left[b] / std::sqrt(batches_.full[b].draws);
+      second += scaled * scaled / count;
+      third += scaled * scaled * scaled / count;
     }
     if (!(second > 0)) return 1;
-    const double excess = std::max(0.0, fourth / (second * second) - 3);
-    const double squared_skewness = third * third / (second * second * second);
-    return 1 + (by_kurtosis * excess + by_skewness * squared_skewness) / count;
+    return 1 + by_skewness * third * third / (second * second * second) / count;
   }
 
   PooledBatches batches_;
@@ -236,7 +232,7 @@ SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
   if (mean.features > 0) {
     sharpened.mean_set = FeatureSet::own;
     result.mean = recycled.mean + offset;
-    result.mcse_mean = std::sqrt(mean.residual.squared_error);
+    result.mcse_mean = std::sqrt(mean.residual.raised_error());
   }
   // Squares about the mean, less the square of the offset, which is the same for all draws. They
   // are too small by the variance of that mean.
@@ -247,8 +243,8 @@ SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
     sharpened.sd_set = FeatureSet::own;
     result.sd = std::sqrt(variance);
     // The delta method: Var(sd) = Var(variance) / (4 variance).
-    result.mcse_sd = std::sqrt(squares.residual.squared_error / variance / 4);
-    result.ess_sd = spread_of_squares / squares.residual.squared_error;
+    result.mcse_sd = std::sqrt(squares.residual.raised_error() / variance / 4);
+    result.ess_sd = spread_of_squares / squares.residual.raised_error();
   }
   result.ess_mean = std::pow(result.sd / result.mcse_mean, 2);
   return sharpened;

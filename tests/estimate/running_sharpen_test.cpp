@@ -13,9 +13,12 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/estimate/running.hpp"
+#include "tests/estimate/honest.hpp"
 
 namespace rehmc {
 namespace {
+
+using testing::Honesty;
 
 struct Point {
   double x;
@@ -88,71 +91,60 @@ struct Replicate {
   RunningEstimate estimate() const { return running_estimate(pointers, 0); }
 };
 
-/// Squared errors, and what was claimed of them.
-struct Errors {
-  double errors = 0;
-  double claims = 0;
-  void add(double error, double claim) {
-    errors += error * error;
-    claims += claim * claim;
-  }
-  double log_ratio() const { return std::log(errors / claims); }
-};
-
-struct Honesty {
-  Errors plain_mean, plain_sd, mean, sd;
-  double gain_of_mean() const { return plain_mean.errors / mean.errors; }
-  double gain_of_sd() const { return plain_sd.errors / sd.errors; }
-};
-
 constexpr int replicates = 400;
 
-Honesty honesty(const Target& target, int chains, int draws, Wrong wrong = {}) {
-  Honesty result;
+/// Plain and sharpened errors over many runs.
+struct Errors {
+  Honesty mean, sd;
+  double plain_mean = 0, plain_sd = 0, sharp_mean = 0, sharp_sd = 0;  ///< sums of squared errors
+  double gain_of_mean() const { return plain_mean / sharp_mean; }
+  double gain_of_sd() const { return plain_sd / sharp_sd; }
+};
+
+Errors errors_of(const Target& target, int chains, int draws, Wrong wrong = {}) {
+  Errors errors;
   for (std::uint64_t seed = 0; seed < replicates; ++seed) {
     const RunningEstimate estimate = Replicate(target, chains, draws, 100 + seed, wrong).estimate();
     const Estimate& sharp = estimate.sharpened->estimate;
-    result.plain_mean.add(estimate.plain.mean - target.mean, estimate.plain.mcse_mean);
-    result.plain_sd.add(estimate.plain.sd - target.sd, estimate.plain.mcse_sd);
-    result.mean.add(sharp.mean - target.mean, sharp.mcse_mean);
-    result.sd.add(sharp.sd - target.sd, sharp.mcse_sd);
+    errors.mean.add(sharp.mean - target.mean, sharp.mcse_mean);
+    errors.sd.add(sharp.sd - target.sd, sharp.mcse_sd);
+    errors.plain_mean += std::pow(estimate.plain.mean - target.mean, 2);
+    errors.plain_sd += std::pow(estimate.plain.sd - target.sd, 2);
+    errors.sharp_mean += std::pow(sharp.mean - target.mean, 2);
+    errors.sharp_sd += std::pow(sharp.sd - target.sd, 2);
   }
-  return result;
+  return errors;
 }
 
-// 400 replicates: the mean squared error over the mean squared MCSE is close to F with 400 and
-// 400 x (batches - 1) degrees of freedom, the standard deviation of its logarithm to 0.073. Limits
-// of 4 of them, and 5% for batches that are short and for the choice of features: ten checks, a
-// false alarm in 1500.
-constexpr double limit = 4 * 0.073 + 0.05;
+/// Three complaints about each of six summaries: by chance, one in 10^4 runs of the test.
+constexpr double rate = 1e-4 / 18;
 
 TEST(RunningSharpen, ErrorsAreHonestAndSmall) {
-  const Honesty skew = honesty(skewed, 4, 512);
-  EXPECT_NEAR(skew.mean.log_ratio(), 0, limit);
-  EXPECT_NEAR(skew.sd.log_ratio(), 0, limit);
+  const Errors skew = errors_of(skewed, 4, 512);
+  EXPECT_EQ(skew.mean.complaint(rate), "");
+  EXPECT_EQ(skew.sd.complaint(rate), "");
   EXPECT_GT(skew.gain_of_mean(), 4000);
   EXPECT_GT(skew.gain_of_sd(), 250);
 
   // Own features alone cannot tell what the other coordinate does: for the mean, they leave a
   // quarter of the recycled variance.
-  const Honesty two = honesty(correlated, 4, 512);
-  EXPECT_NEAR(two.mean.log_ratio(), 0, limit);
-  EXPECT_NEAR(two.sd.log_ratio(), 0, limit);
+  const Errors two = errors_of(correlated, 4, 512);
+  EXPECT_EQ(two.mean.complaint(rate), "");
+  EXPECT_EQ(two.sd.complaint(rate), "");
   EXPECT_GT(two.gain_of_mean(), 7);
   EXPECT_LT(two.gain_of_mean(), 25);
   EXPECT_GT(two.gain_of_sd(), 20);
 
-  // One chain, fitted half by half: 31 batches.
-  const Honesty alone = honesty(correlated, 1, 992);
-  EXPECT_NEAR(alone.mean.log_ratio(), 0, limit);
-  EXPECT_NEAR(alone.sd.log_ratio(), 0, limit);
+  // One chain, fitted in four blocks: 31 batches.
+  const Errors alone = errors_of(correlated, 1, 992);
+  EXPECT_EQ(alone.mean.complaint(rate), "");
+  EXPECT_EQ(alone.sd.complaint(rate), "");
   EXPECT_GT(alone.gain_of_mean(), 6);
 }
 
 // The negative control: the same test rejects features whose mean is not 0.
 TEST(RunningSharpen, HonestyTestSeesAWrongGradient) {
-  const Honesty skew = honesty(skewed, 4, 512, {.gradient = 0.99});
-  EXPECT_GT(skew.sd.log_ratio(), limit);
+  EXPECT_NE(errors_of(skewed, 4, 512, {.gradient = 0.99}).sd.complaint(rate), "");
 }
 
 /// All three features, with coefficients from the very batches whose average is taken.
@@ -186,13 +178,13 @@ InSample in_sample(const RunningSummary& chain) {
 
 // The other negative control: coefficients from the batches that they correct.
 TEST(RunningSharpen, HonestyTestSeesCoefficientsThatWereNotCrossFitted) {
-  Errors errors;
+  Honesty honesty;
   for (std::uint64_t seed = 0; seed < replicates; ++seed) {
     const Replicate run(correlated, 1, 512, 100 + seed);
     const InSample found = in_sample(run.chains.front());
-    errors.add(found.average - correlated.mean, found.mcse);
+    honesty.add(found.average - correlated.mean, found.mcse);
   }
-  EXPECT_GT(errors.log_ratio(), limit);
+  EXPECT_NE(honesty.complaint(rate), "");
 }
 
 // Up to what rounding to single precision leaves.

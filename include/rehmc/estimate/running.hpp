@@ -257,10 +257,11 @@ struct RunningEstimate {
 ///
 /// With gradients, means and sds are sharpened as well: batch sums are regressed on those of the
 /// coordinate's own Stein features, with coefficients for the batches of a chain from the other
-/// chains (of a single chain: for each half from the other), and what is left is averaged in the
-/// same way, with an error that is raised where neighbouring batches move together. The first one,
-/// two or three features take part, whichever leave the least error; one more must cut the variance
-/// by a tenth, and there must be 4 batches to fit for every feature.
+/// chains (of less than four chains: for blocks of them from all other blocks). What is left is
+/// averaged in the same way, with an error that is raised where neighbouring batches move together
+/// and where what is left is lopsided. The first one, two or three features take part, whichever
+/// leave least; one more must cut the variance by a tenth, and there must be 8 batches to fit for
+/// every feature.
 ///
 /// DataError without chains, and for chains that differ in dimension, in recycling or in gradients.
 RunningEstimate running_estimate(std::span<const RunningSummary* const> chains,
