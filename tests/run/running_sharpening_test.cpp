@@ -152,7 +152,7 @@ TEST(RunningSharpening, IsRefusedForAGradientWrongInOneCoordinate) {
     gradient[3] *= 1.05;
     return log_density;
   };
-  const RunSummary summary = run(FunctionDensity(5, wrong), settings_of(1, 4000));
+  const RunSummary summary = run(FunctionDensity(5, wrong), settings_of(1, 10000));
   EXPECT_FALSE(summary.sharpening.check->passed());
   EXPECT_EQ(summary.sharpening.worst_name, "x.4");
   EXPECT_FALSE(summary.sharpening.spot_check.passed);
