@@ -121,15 +121,18 @@ std::string sharpening_text(const RunSummary& summary) {
   std::string text;
   if (!means.empty()) {
     text += fmt::format(
-        "Sharpened by gradients: {} draws are worth {} independent ones for a mean, {} for an sd, "
-        "{} for a {}% quantile (medians over parameters).\n",
-        grouped(chains * summary.draws), rounded_count(median(means)), rounded_count(median(sds)),
-        rounded_count(median(tails)),
-        brief(100 * summary.parameters.front().plain.quantiles.back().probability, 3));
+        "Sharpened by gradients: {} draws are worth {} independent ones for a mean, {} for an sd",
+        grouped(chains * summary.draws), rounded_count(median(means)), rounded_count(median(sds)));
+    if (!summary.from_batches) {
+      text += fmt::format(
+          ", {} for a {}% quantile", rounded_count(median(tails)),
+          brief(100 * summary.parameters.front().plain.quantiles.back().probability, 3));
+    }
+    text += " (medians over parameters).\n";
   } else if (summary.sharpening.check && !summary.sharpening.refused.empty()) {
     text += fmt::format("Not sharpened: {}.\n", summary.sharpening.refused);
   }
-  if (summary.sharpening.check) {
+  if (summary.sharpening.check && summary.sharpening.check->features > 0) {
     const SteinCheck& check = *summary.sharpening.check;
     text += fmt::format("Stein check: worst |z| = {:.1f} of {} averages that must be 0, {}.\n",
                         check.worst, check.features, check.passed() ? "ok" : "FAILED");

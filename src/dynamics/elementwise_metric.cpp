@@ -1,6 +1,7 @@
 // Unit and diagonal metrics: everything happens coordinate by coordinate, in fused passes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lanes.hpp"
@@ -75,6 +76,9 @@ class UnitMetric final : public ElementwiseMetric<UnitMetric> {
     stream.fill_normal({momentum, dimension()});
     return lanes::kinetic_energy(n(), velocity(), momentum);
   }
+  void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
+    std::copy(x.begin(), x.end(), result.begin());
+  }
   std::vector<double> inverse_diagonal() const override {
     return std::vector<double>(dimension(), 1.0);
   }
@@ -104,6 +108,10 @@ class DiagonalMetric final : public ElementwiseMetric<DiagonalMetric> {
     const double* root = vectors_.data(block_) + vector_stride(dimension());
     for (std::size_t i = 0; i < n(); i += lanes::width) at(momentum, i) *= at(root, i);
     return lanes::kinetic_energy(n(), velocity(), momentum);
+  }
+  void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
+    const double* inverse = vectors_.data(block_);
+    for (std::size_t i = 0; i < dimension(); ++i) result[i] = inverse[i] * x[i];
   }
   std::vector<double> inverse_diagonal() const override {
     const double* inverse = vectors_.data(block_);

@@ -74,6 +74,9 @@ class MatrixMetric : public Metric {
   JoinProducts join(const RunMomenta& left, const RunMomenta& right, double* sum) const override {
     return lanes::join(n_, lanes::StoredVelocity{stride_}, left, right, sum);
   }
+  void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
+    multiply(x.data(), result.data());
+  }
 
  protected:
   /// M^{-1} x.

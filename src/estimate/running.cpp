@@ -1,99 +1,73 @@
 // Summaries of endless chains: batch sums, and what they tell when several chains are put together.
 #include "rehmc/estimate/running.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "rehmc/core/error.hpp"
+#include "pooled_batches.hpp"
 
 namespace rehmc {
 
 namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-/// Below so many full batches their scatter says too little.
-constexpr std::size_t fewest_batches = 8;
 /// Above this, chains disagree so much that no batch of one tells how far it is from the others.
 constexpr double most_rhat = 1.05;
 
-using Summaries = std::span<const RunningSummary* const>;
 using Batch = BatchSums::Batch;
 
-/// All must be of one coordinate and about the same centre.
-Batch sum_of(std::span<const Batch> batches) {
-  Batch total;
-  for (const Batch& batch : batches) {
-    total.draws += batch.draws;
-    total.mass += batch.mass;
-    total.first += batch.first;
-    total.second += batch.second;
-  }
-  return total;
-}
-
-/// The batches of one coordinate of several chains.
-class PooledBatches {
+/// Mean and variance of one coordinate from the batches of several chains.
+class MomentBatches {
  public:
-  PooledBatches(Summaries chains, std::size_t coordinate,
+  MomentBatches(Summaries chains, std::size_t coordinate,
                 const BatchSums& (RunningSummary::*part)() const)
-      : centre_(chains.front()->centre(coordinate)) {
-    for (const RunningSummary* const chain : chains) {
-      const BatchSums& sums = (chain->*part)();
-      const double shift = chain->centre(coordinate) - centre_;
-      std::vector<Batch> full;
-      for (std::size_t b = 0; b < sums.full(); ++b) {
-        full.push_back(sums.batch(b, coordinate, shift));
-      }
-      // An odd batch in the middle belongs to neither half.
-      const std::size_t half = full.size() / 2;
-      halves_.push_back(sum_of(std::span(full).first(half)));
-      halves_.push_back(sum_of(std::span(full).last(half)));
-      full_.insert(full_.end(), full.begin(), full.end());
-      begun_.push_back(sums.batch(sums.full(), coordinate, shift));
-      enough_ = enough_ && full.size() >= fewest_batches;
-    }
-    const std::array parts{sum_of(full_), sum_of(begun_)};
-    total_ = sum_of(parts);
-    offset_ = total_.first / total_.mass;
-    variance_ = std::max(0.0, squares_about_mean(total_) / total_.mass);
-  }
+      : batches_(chains, coordinate, part),
+        offset_(batches_.total.first / batches_.total.mass),
+        variance_(std::max(0.0, squares_about_mean(batches_.total) / batches_.total.mass)) {}
 
-  double mean() const { return centre_ + offset_; }
+  double mean() const { return batches_.centre + offset_; }
   /// Population form.
   double variance() const { return variance_; }
-  double draws() const { return total_.draws; }
+  double draws() const { return batches_.total.draws; }
 
-  /// Squared Monte Carlo standard errors: by batches, and by the halves of the chains if these
-  /// disagree.
   double squared_error_of_mean(bool disagree) const {
-    return squared_error(disagree,
-                         [&](const Batch& batch) { return batch.first - offset_ * batch.mass; });
+    const auto deviation = [&](const Batch& batch) { return batch.first - offset_ * batch.mass; };
+    return batches_.squared_error(batches_.over_full(deviation), disagree);
   }
   double squared_error_of_variance(bool disagree) const {
-    return squared_error(disagree, [&](const Batch& batch) {
+    const auto deviation = [&](const Batch& batch) {
       return squares_about_mean(batch) - variance_ * batch.mass;
-    });
+    };
+    return batches_.squared_error(batches_.over_full(deviation), disagree);
   }
 
   /// Gelman et al. (2013), Bayesian Data Analysis, section 11.4, for draws that all count alike.
   double split_rhat() const {
-    if (!enough_) return nan_value;
-    const auto count = static_cast<double>(halves_.size());
-    const double length = sum_of(halves_).draws / count;
+    if (!batches_.enough) return nan_value;
+    std::vector<Batch> halves;
+    std::size_t begin = 0;
+    for (const std::size_t end : batches_.ends) {
+      // An odd batch in the middle belongs to neither half.
+      const std::size_t half = (end - begin) / 2;
+      const auto of_chain = std::span(batches_.full).subspan(begin, end - begin);
+      halves.push_back(sum_of(of_chain.first(half)));
+      halves.push_back(sum_of(of_chain.last(half)));
+      begin = end;
+    }
+    const auto count = static_cast<double>(halves.size());
+    const double length = sum_of(halves).draws / count;
     double mean = 0;
     double within = 0;
-    for (const Batch& half : halves_) {
+    for (const Batch& half : halves) {
       const double of_half = half.first / half.draws;
       mean += of_half / count;
       within += std::max(0.0, half.second - of_half * half.first) / (half.draws - 1) / count;
     }
     double between = 0;
-    for (const Batch& half : halves_) {
+    for (const Batch& half : halves) {
       between += std::pow(half.first / half.draws - mean, 2) / (count - 1);
     }
     return std::sqrt(between / within + (length - 1) / length);
@@ -104,33 +78,13 @@ class PooledBatches {
     return batch.second - offset_ * (2 * batch.first - offset_ * batch.mass);
   }
 
-  /// Of an average over all draws, given the sum of its deviations over a batch.
-  template <class Deviation>
-  double squared_error(bool disagree, Deviation deviation) const {
-    if (!enough_) return nan_value;
-    const auto long_run_variance = [&](const std::vector<Batch>& batches) {
-      double sum = 0;
-      for (const Batch& batch : batches) sum += std::pow(deviation(batch), 2) / batch.draws;
-      return sum / static_cast<double>(batches.size() - 1);
-    };
-    double variance = long_run_variance(full_);
-    if (disagree) variance = std::max(variance, long_run_variance(halves_));
-    const double mean_mass = total_.mass / total_.draws;
-    return variance / total_.draws / (mean_mass * mean_mass);
-  }
-
-  double centre_;
-  std::vector<Batch> full_;    ///< of all chains
-  std::vector<Batch> halves_;  ///< each the sum of half the full batches of a chain
-  std::vector<Batch> begun_;   ///< the last batch of each chain
-  Batch total_;
-  bool enough_ = true;
-  double offset_ = 0;  ///< of the mean from the centre
-  double variance_ = 0;
+  PooledBatches batches_;
+  double offset_;  ///< of the mean from the centre
+  double variance_;
 };
 
 /// By the rules of check_draws().
-DrawsCondition condition_of(Summaries chains, std::size_t coordinate, const PooledBatches& batches,
+DrawsCondition condition_of(Summaries chains, std::size_t coordinate, const MomentBatches& batches,
                             const BinnedQuantiles& (RunningSummary::*bins)() const) {
   if (chains.front()->count() == 0) return DrawsCondition::too_short;
   if (!std::isfinite(batches.mean()) || !std::isfinite(batches.variance())) {
@@ -161,7 +115,7 @@ struct Judgement {
   bool disagree;             ///< the chains
 };
 
-PartEstimate estimate_part(Summaries chains, std::size_t coordinate, const PooledBatches& batches,
+PartEstimate estimate_part(Summaries chains, std::size_t coordinate, const MomentBatches& batches,
                            const BinnedQuantiles& (RunningSummary::*bins)() const,
                            const Judgement& judgement, std::span<const double> probabilities) {
   PartEstimate result;
@@ -193,25 +147,12 @@ PartEstimate estimate_part(Summaries chains, std::size_t coordinate, const Poole
   return result;
 }
 
-double variance_of_squares(Summaries chains, std::size_t coordinate, const PooledBatches& batches) {
+double variance_of_squares(Summaries chains, std::size_t coordinate, const MomentBatches& batches) {
   double sum = 0;
   for (const RunningSummary* const chain : chains) {
     sum += chain->fourth_power(coordinate, batches.mean() - chain->centre(coordinate));
   }
   return sum / batches.draws() - batches.variance() * batches.variance();
-}
-
-void check(Summaries chains) {
-  if (chains.empty()) throw DataError("running estimates: found no chains, give at least one");
-  for (const RunningSummary* const chain : chains) {
-    if (chain->dimension() != chains.front()->dimension() ||
-        chain->recycling() != chains.front()->recycling()) {
-      throw DataError(fmt::format(
-          "running estimates: chains of dimension {} {} recycling and {} {}: must be alike",
-          chains.front()->dimension(), chains.front()->recycling() ? "with" : "without",
-          chain->dimension(), chain->recycling() ? "with" : "without"));
-    }
-  }
 }
 
 }  // namespace
@@ -233,6 +174,33 @@ void BatchSums::add(std::span<const double> offset, std::span<const double> squa
   end_draw(mass);
 }
 
+BatchSums::BatchSums(std::size_t dimension, std::span<const double> scale) : BatchSums(dimension) {
+  scale_.assign(scale.begin(), scale.end());
+  for (double& value : scale_) {
+    if (!(value > 0) || !std::isfinite(value)) value = 1;
+  }
+  stein_.resize(most_batches * 3 * dimension);
+}
+
+void BatchSums::add(std::span<const double> offset, std::span<const double> square,
+                    const GradientMeans& gradients, double mass) {
+  const double* const u = offset.data();
+  const double* const g = gradients.gradient.data();
+  const double* const ug = gradients.first.data();
+  const double* const uug = gradients.second.data();
+  const double* const scale = scale_.data();
+  float* const gradient = stein_.data() + full_ * 3 * dimension_;
+  float* const first = gradient + dimension_;
+  float* const second = first + dimension_;
+#pragma omp simd
+  for (std::size_t i = 0; i < dimension_; ++i) {
+    gradient[i] += static_cast<float>(mass * g[i] * scale[i]);
+    first[i] += static_cast<float>(mass * (ug[i] + 1));
+    second[i] += static_cast<float>(mass * (uug[i] + 2 * u[i]) / scale[i]);
+  }
+  add(offset, square, mass);
+}
+
 void BatchSums::add_position(std::span<const double> position, std::span<const double> centre) {
   double* const first = first_.data() + full_ * dimension_;
   double* const second = second_.data() + full_ * dimension_;
@@ -250,19 +218,20 @@ void BatchSums::end_draw(double mass) {
   if (++filled_ < length_) return;
   filled_ = 0;
   if (++full_ < most_batches) return;
-  const auto merge_neighbours = [](std::vector<double>& rows) {
+  const auto merge_neighbours = [](auto& rows) {
     const std::size_t width = rows.size() / most_batches;
     for (std::size_t b = 0; b < most_batches / 2; ++b) {
-      double* const target = rows.data() + b * width;
-      const double* const left = rows.data() + 2 * b * width;
-      const double* const right = left + width;
+      auto* const target = rows.data() + b * width;
+      const auto* const left = rows.data() + 2 * b * width;
+      const auto* const right = left + width;
       for (std::size_t i = 0; i < width; ++i) target[i] = left[i] + right[i];
     }
-    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2), rows.end(), 0.0);
+    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2), rows.end(), 0);
   };
   merge_neighbours(masses_);
   merge_neighbours(first_);
   merge_neighbours(second_);
+  merge_neighbours(stein_);
   full_ = most_batches / 2;
   length_ *= 2;
 }
@@ -271,18 +240,30 @@ BatchSums::Batch BatchSums::batch(std::size_t index, std::size_t coordinate, dou
   const double first = first_[index * dimension_ + coordinate];
   const double second = second_[index * dimension_ + coordinate];
   const double mass = masses_[index];
-  return {.draws = static_cast<double>(index < full_ ? length_ : filled_),
-          .mass = mass,
-          .first = first + shift * mass,
-          .second = second + shift * (2 * first + shift * mass)};
+  Batch batch{.draws = static_cast<double>(index < full_ ? length_ : filled_),
+              .mass = mass,
+              .first = first + shift * mass,
+              .second = second + shift * (2 * first + shift * mass)};
+  if (has_stein()) {
+    const float* const stein = stein_.data() + index * 3 * dimension_ + coordinate;
+    const double scale = scale_[coordinate];
+    const double of_constant = stein[0] / scale;
+    const double of_offset = stein[dimension_];
+    const double of_square = stein[2 * dimension_] * scale;
+    batch.stein = {of_constant, of_offset + shift * of_constant,
+                   of_square + shift * (2 * of_offset + shift * of_constant)};
+  }
+  return batch;
 }
 
 std::size_t BatchSums::bytes() const {
-  return sizeof(double) * (masses_.capacity() + first_.capacity() + second_.capacity());
+  return sizeof(double) *
+             (masses_.capacity() + first_.capacity() + second_.capacity() + scale_.capacity()) +
+         sizeof(float) * stein_.capacity();
 }
 
 RunningSummary::RunningSummary(std::span<const double> centre, std::span<const double> scale,
-                               bool recycling)
+                               bool recycling, bool gradients)
     : recycling_(recycling),
       centre_(centre.begin(), centre.end()),
       plain_(centre.size()),
@@ -290,13 +271,13 @@ RunningSummary::RunningSummary(std::span<const double> centre, std::span<const d
       third_(centre.size()),
       fourth_(centre.size()) {
   if (!recycling) return;
-  recycled_ = BatchSums(centre.size());
+  recycled_ = gradients ? BatchSums(centre.size(), scale) : BatchSums(centre.size());
   recycled_bins_ = BinnedQuantiles(centre, scale);
 }
 
 void RunningSummary::add(std::span<const double> position, std::span<const double> mean_offset,
                          std::span<const double> mean_square, std::span<const WeightedState> kept,
-                         double mass) {
+                         double mass, const GradientMeans& gradients) {
   plain_.add_position(position, centre_);
   plain_bins_.add(1, position);
   double* const third = third_.data();
@@ -311,7 +292,11 @@ void RunningSummary::add(std::span<const double> position, std::span<const doubl
     fourth[i] += square * square;
   }
   if (!recycling_) return;
-  recycled_.add(mean_offset, mean_square, mass);
+  if (recycled_.has_stein()) {
+    recycled_.add(mean_offset, mean_square, gradients, mass);
+  } else {
+    recycled_.add(mean_offset, mean_square, mass);
+  }
   recycled_bins_.add(kept, mass);
 }
 
@@ -335,8 +320,8 @@ std::size_t RunningSummary::bytes() const {
 
 RunningEstimate running_estimate(Summaries chains, std::size_t coordinate,
                                  std::span<const double> probabilities) {
-  check(chains);
-  const PooledBatches plain(chains, coordinate, &RunningSummary::plain);
+  check_alike(chains);
+  const MomentBatches plain(chains, coordinate, &RunningSummary::plain);
   const double rhat = plain.split_rhat();
   const Judgement judgement{variance_of_squares(chains, coordinate, plain), rhat > most_rhat};
   RunningEstimate result;
@@ -346,17 +331,21 @@ RunningEstimate running_estimate(Summaries chains, std::size_t coordinate,
   result.plain_bounds = std::move(part.bounds);
   if (result.plain.condition == DrawsCondition::ordinary) result.rhat = rhat;
   if (!chains.front()->recycling()) return result;
-  const PooledBatches recycled(chains, coordinate, &RunningSummary::recycled);
+  const MomentBatches recycled(chains, coordinate, &RunningSummary::recycled);
   part = estimate_part(chains, coordinate, recycled, &RunningSummary::recycled_bins, judgement,
                        probabilities);
   result.recycled = std::move(part.estimate);
   result.recycled_bounds = std::move(part.bounds);
+  if (chains.front()->gradients() && std::isfinite(result.recycled->mcse_sd)) {
+    result.sharpened = sharpen_batches(chains, coordinate, *result.recycled,
+                                       judgement.spread_of_squares, judgement.disagree);
+  }
   return result;
 }
 
 std::vector<RunningEstimate> running_estimates(Summaries chains,
                                                std::span<const double> probabilities) {
-  check(chains);
+  check_alike(chains);
   std::vector<RunningEstimate> result;
   result.reserve(chains.front()->dimension());
   for (std::size_t i = 0; i < chains.front()->dimension(); ++i) {

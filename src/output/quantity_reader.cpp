@@ -75,6 +75,7 @@ std::span<const double> QuantityReader::read(std::span<const double> position, S
 const ReadDraw& QuantityReader::read(const Transition& transition, const Address& address) {
   draw_.transition = &transition;
   draw_.failures = {};
+  read_gradients(transition);
   const std::size_t d = dimension_;
   if (reads_positions()) {
     draw_.values = transition.state.position;
@@ -95,6 +96,20 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
   draw_.second = second_;
   draw_.kept = kept_view_;
   return draw_;
+}
+
+void QuantityReader::read_gradients(const Transition& transition) {
+  const std::size_t d = dimension_;
+  draw_.gradients = {};
+  if (model_ || transition.feature_means.size() < 5 * d) return;
+  std::array<std::span<const double>, 3> means;
+  for (std::size_t k = 0; k < means.size(); ++k) {
+    means[k] = transition.feature_means.subspan((2 + k) * d, d);
+    if (reads_positions()) continue;
+    copy_recorded(means[k], gradients_[k]);
+    means[k] = gradients_[k];
+  }
+  draw_.gradients = {means[0], means[1], means[2]};
 }
 
 void QuantityReader::read_all(const Transition& transition, const Address& address) {

@@ -24,12 +24,13 @@ double RunningCounts::ebfmi() const {
 }
 
 RunningRecord::RunningRecord(std::span<const double> centre, std::span<const double> scale,
-                             bool recycling)
-    : summary_(centre, scale, recycling) {}
+                             bool recycling, bool gradients)
+    : summary_(centre, scale, recycling, gradients) {}
 
 void RunningRecord::add(const ReadDraw& draw) {
   counts_.add(*draw.transition);
-  summary_.add(draw.values, draw.first, draw.second, draw.kept, draw.transition->mass);
+  summary_.add(draw.values, draw.first, draw.second, draw.kept, draw.transition->mass,
+               draw.gradients);
 }
 
 }  // namespace rehmc

@@ -45,6 +45,73 @@ void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<do
   }
 }
 
+const double* GradientMomentFeatures::mapped(const StateView& state, std::size_t place) const {
+  if (!map_) return state.gradient.data();
+  mapped_[place].resize(centre_.size());
+  map_(state.gradient, mapped_[place]);
+  return mapped_[place].data();
+}
+
+void GradientMomentFeatures::add(double weight, const StateView& state,
+                                 std::span<double> sums) const {
+  const std::size_t d = centre_.size();
+  const double* x = state.position.data();
+  const double* g = mapped(state, 0);
+  const double* c = centre_.data();
+  double* first = sums.data();
+  double* second = first + d;
+  double* gradient = second + d;
+  double* first_gradient = gradient + d;
+  double* second_gradient = first_gradient + d;
+#pragma omp simd
+  for (std::size_t i = 0; i < d; ++i) {
+    const double offset = x[i] - c[i];
+    const double weighted = weight * offset;
+    const double weighted_gradient = weight * g[i];
+    first[i] += weighted;
+    second[i] += weighted * offset;
+    gradient[i] += weighted_gradient;
+    first_gradient[i] += weighted_gradient * offset;
+    second_gradient[i] += weighted_gradient * offset * offset;
+  }
+}
+
+void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
+                                     std::span<double> sums) const {
+  if (states.size() != batch) return Features::add_all(states, sums);
+  const std::size_t d = centre_.size();
+  const double* c = centre_.data();
+  double* first = sums.data();
+  double* second = first + d;
+  double* gradient = second + d;
+  double* first_gradient = gradient + d;
+  double* second_gradient = first_gradient + d;
+  std::array<const double*, batch> x{};
+  std::array<const double*, batch> g{};
+  std::array<double, batch> w{};
+  for (std::size_t k = 0; k < batch; ++k) {
+    x[k] = states[k].state.position.data();
+    g[k] = mapped(states[k].state, k);
+    w[k] = states[k].weight;
+  }
+#pragma omp simd
+  for (std::size_t i = 0; i < d; ++i) {
+    const double a = x[0][i] - c[i];
+    const double b = x[1][i] - c[i];
+    const double e = x[2][i] - c[i];
+    const double f = x[3][i] - c[i];
+    first[i] += (w[0] * a + w[1] * b) + (w[2] * e + w[3] * f);
+    second[i] += (w[0] * a * a + w[1] * b * b) + (w[2] * e * e + w[3] * f * f);
+    const double ga = w[0] * g[0][i];
+    const double gb = w[1] * g[1][i];
+    const double ge = w[2] * g[2][i];
+    const double gf = w[3] * g[3][i];
+    gradient[i] += (ga + gb) + (ge + gf);
+    first_gradient[i] += (ga * a + gb * b) + (ge * e + gf * f);
+    second_gradient[i] += (ga * a * a + gb * b * b) + (ge * e * e + gf * f * f);
+  }
+}
+
 void CovarianceFeatures::add(double weight, const StateView& state, std::span<double> sums) const {
   const std::size_t d = centre_.size();
   const double* x = state.position.data();

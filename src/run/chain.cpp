@@ -34,18 +34,31 @@ std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleS
   return FrozenKernel(std::move(kernel), std::move(tuning));
 }
 
+/// Gradients as Stein features take them: C g over the diagonal of C, with C the inverse of the
+/// mass matrix, so that coordinates that move together explain each other. For a diagonal C that is
+/// g itself, and there is nothing to map.
+GradientMap mapped_by(const std::shared_ptr<const Metric>& metric) {
+  if (metric->kind() == MetricKind::unit || metric->kind() == MetricKind::diagonal) return {};
+  return [metric, diagonal = metric->inverse_diagonal()](std::span<const double> gradient,
+                                                         std::span<double> mapped) {
+    metric->inverse_mass_times(gradient, mapped);
+    for (std::size_t i = 0; i < mapped.size(); ++i) mapped[i] /= diagonal[i];
+  };
+}
+
 }  // namespace
 
-Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address)
-    : address_(address), phase_(start(density, settings, address)) {}
+Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
+             SummedFeatures summed)
+    : address_(address), summed_(summed), phase_(start(density, settings, address)) {}
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
-             ArchiveReader& stored)
-    : address_(address), phase_(restore(density, settings, address, stored)) {
+             ArchiveReader& stored, SummedFeatures summed)
+    : address_(address), summed_(summed), phase_(restore(density, settings, address, stored)) {
   stored(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
   if (warming_up()) return;
-  moments_.emplace(stored.get<std::vector<double>>());
-  std::get<FrozenKernel>(phase_).use_features(&*moments_);
+  stored(centre_);
+  use_features(std::get<FrozenKernel>(phase_));
 }
 
 void Chain::archive(ArchiveWriter& archive) const {
@@ -57,15 +70,15 @@ void Chain::archive(ArchiveWriter& archive) const {
     archive(frozen.kernel(), frozen.tuning());
   }
   archive(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
-  if (!warming_up()) archive(std::vector<double>(centre().begin(), centre().end()));
+  if (!warming_up()) archive(centre_);
 }
 
 void Chain::begin_sampling() {
   FrozenKernel frozen = std::move(std::get<Warmup>(phase_)).finish();
   gradients_warmup_ = frozen.guard().evaluations();
   const auto position = frozen.state().position;
-  moments_.emplace(std::vector<double>(position.begin(), position.end()));
-  frozen.use_features(&*moments_);
+  centre_.assign(position.begin(), position.end());
+  use_features(frozen);
   check_gradient(frozen);
   phase_.emplace<FrozenKernel>(std::move(frozen));
 }
@@ -79,6 +92,16 @@ void Chain::check_gradient(const FrozenKernel& frozen) {
   Stream stream(address_, Purpose::spot_check);
   spot_check_ = rehmc::spot_check(frozen.guard().density(), frozen.state().position, steps,
                                   address_.chain * count, count, stream);
+}
+
+void Chain::use_features(FrozenKernel& frozen) {
+  if (summed_ == SummedFeatures::gradient_moments) {
+    features_ =
+        std::make_unique<GradientMomentFeatures>(centre_, mapped_by(frozen.tuning().metric));
+  } else {
+    features_ = std::make_unique<MomentFeatures>(centre_);
+  }
+  frozen.use_features(features_.get());
 }
 
 const Transition& Chain::step() {

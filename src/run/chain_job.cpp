@@ -102,6 +102,13 @@ std::vector<std::string> ChainJob::names() const {
   return names_of(recorded_quantities(place_.manifest->quantities, *place_.columns));
 }
 
+/// Of what the model computes of a state, the gradient is not known.
+SummedFeatures ChainJob::summed() const {
+  const bool gradients = !settings().store_draws && settings().sample.sharpen &&
+                         recycles(settings()) && place_.density->reads_coordinates();
+  return gradients ? SummedFeatures::gradient_moments : SummedFeatures::moments;
+}
+
 void ChainJob::open() {
   if (chain_) return;
   reader_.emplace(*place_.density, *place_.columns, generated_of_kept(settings().sample));
@@ -126,7 +133,7 @@ void ChainJob::open() {
 
 void ChainJob::begin(const std::string& csv_head) {
   const RunFolder& folder = *place_.folder;
-  chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address());
+  chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), summed());
   if (!settings().store_draws) return;
   reader_->set_centre(chain_->state().position);
   warmup_ = ChainRecord(*reader_, 0);
@@ -149,7 +156,8 @@ void ChainJob::resume(const std::string& checkpoint) {
   auto stored = reader.get<StoredChain>();
   const ChainFacts& facts = stored.facts;
   ArchiveReader chain_reader(stored.chain);
-  chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), chain_reader);
+  chain_ = std::make_unique<Chain>(*place_.density, settings().sample, address(), chain_reader,
+                                   summed());
   if (!chain_->warming_up()) reader_->set_centre(chain_->centre());
   failures_ = facts.quantity_failures;
   seconds_warmup_ = facts.seconds_warmup;
@@ -178,7 +186,8 @@ void ChainJob::begin_sampling() {
   write_whole(place_.folder->metric(place_.chain), metric_json(chain_->tuning()));
   if (!settings().store_draws) {
     running_ =
-        std::make_shared<RunningRecord>(reader_->centre(), rough_scale(), recycles(settings()));
+        std::make_shared<RunningRecord>(reader_->centre(), rough_scale(), recycles(settings()),
+                                        summed() == SummedFeatures::gradient_moments);
     return;
   }
   {

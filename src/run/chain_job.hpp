@@ -127,6 +127,7 @@ class ChainJob {
   void begin_sampling();
   void step();
   std::vector<double> rough_scale();
+  SummedFeatures summed() const;
   void store_draw(const ChainRecord& record, std::size_t draw);
   void report_progress(const Transition* transition);
   void checkpoint();

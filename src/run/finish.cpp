@@ -39,8 +39,8 @@ Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) 
   return json;
 }
 
-Json sharpened_json(const SharpenedEstimate& sharpened) {
-  Json json = estimate_json(sharpened.estimate, {});
+Json sharpened_json(const SharpenedEstimate& sharpened, const std::vector<double>& bounds) {
+  Json json = estimate_json(sharpened.estimate, bounds);
   Json& sets = json["features"];
   sets["mean"] = describe(sharpened.mean_set);
   sets["sd"] = describe(sharpened.sd_set);
@@ -100,7 +100,7 @@ void warn_of_gradients(RunSummary& summary) {
 }
 
 /// From batches and bins, as no draws were stored.
-RunSummary summarise_running(const SampleResult& result) {
+RunSummary summarise_running(const SampleResult& result, bool sharpen) {
   RunSummary summary;
   summary.from_batches = true;
   summary.draws = std::numeric_limits<std::size_t>::max();
@@ -134,8 +134,11 @@ RunSummary summarise_running(const SampleResult& result) {
     if (!result.recycles(p)) continue;
     row.recycled = std::move(estimate.recycled);
     row.recycled_bounds = std::move(estimate.recycled_bounds);
+    if (sharpen) row.sharpened = std::move(estimate.sharpened);
   }
+  summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
   add_warnings(diagnostics, size, summary.parameters);
+  warn_of_gradients(summary);
   return summary;
 }
 
@@ -148,7 +151,7 @@ void cut_to_shortest(SampleResult& result) {
 }
 
 RunSummary summarise_run(const SampleResult& result, bool sharpen) {
-  if (result.chains.front().running) return summarise_running(result);
+  if (result.chains.front().running) return summarise_running(result, sharpen);
   RunSummary summary;
   summary.parameters = summarise(result);
   summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
@@ -201,7 +204,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
       parameter["recycled"] = estimate_json(*row.recycled, row.recycled_bounds);
     }
     if (row.sharpened) {
-      parameter["sharpened"] = sharpened_json(*row.sharpened);
+      parameter["sharpened"] = sharpened_json(*row.sharpened, row.recycled_bounds);
     } else if (!row.not_sharpened.empty()) {
       parameter["not_sharpened"] = row.not_sharpened;
     }

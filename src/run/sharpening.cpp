@@ -17,7 +17,7 @@ namespace {
 bool has_gradients(const SampleResult& result) {
   return !result.chains.empty() &&
          std::all_of(result.chains.begin(), result.chains.end(), [](const ChainResult& chain) {
-           return !chain.running && chain.record.gradients == KeptGradients::yes &&
+           return chain.record.gradients == KeptGradients::yes &&
                   !chain.record.kept_gradient.empty();
          });
 }
@@ -83,14 +83,24 @@ std::string unfit(const ParameterSummary& row) {
   return {};
 }
 
-/// Why no parameter of the run is to be sharpened; empty if some may be.
-std::string not_mixed(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
+struct DivergentDraws {
   std::size_t draws = 0;
   std::size_t divergent = 0;
+};
+
+DivergentDraws divergent_draws(const SampleResult& result) {
+  DivergentDraws all;
   for (const ChainResult& chain : result.chains) {
-    draws += chain.record.size();
-    divergent += chain.record.divergences.size();
+    all.draws += draws_of(chain);
+    all.divergent +=
+        chain.running ? chain.running->counts().divergences : chain.record.divergences.size();
   }
+  return all;
+}
+
+/// Why no parameter of the run is to be sharpened; empty if some may be.
+std::string not_mixed(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
+  const auto [draws, divergent] = divergent_draws(result);
   const double share = static_cast<double>(divergent) / static_cast<double>(draws);
   if (share > most_divergent_share) {
     return fmt::format("{} of {} draws diverged, more than {}%", divergent, draws,
@@ -109,33 +119,100 @@ std::string not_mixed(const SampleResult& result, const std::vector<ParameterSum
   return {};
 }
 
+/// The first that failed, or that of the first chain.
+SpotCheck spot_check_of(const SampleResult& result) {
+  SpotCheck found;
+  for (const ChainResult& chain : result.chains) {
+    if (found.directions == 0 || (found.passed && !chain.spot_check.passed)) {
+      found = chain.spot_check;
+    }
+  }
+  return found;
+}
+
+/// Why nothing may be sharpened although the check looked at some features; empty if it may.
+std::string refusal(const Sharpening& sharpening, const SampleResult& result,
+                    const std::vector<ParameterSummary>& parameters) {
+  const SteinCheck& check = *sharpening.check;
+  if (!sharpening.spot_check.passed) return "the gradient is not that of the log density";
+  if (!check.passed()) {
+    return fmt::format(
+        "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
+        "converged, or the gradient is not that of the density, or the density has jumps",
+        check.worst, sharpening.worst_name, check.limit);
+  }
+  if (std::string reason = not_mixed(result, parameters); !reason.empty()) return reason;
+  const bool none_fit = std::none_of(parameters.begin(), parameters.end(),
+                                     [](const auto& row) { return row.not_sharpened.empty(); });
+  return none_fit ? "no parameter has chains that agree well enough (R-hat, bulk ESS)" : "";
+}
+
+/// Says of every parameter whether it may be sharpened, going by its own chains.
+void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters) {
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const bool generated = p < result.quantities.size() && result.quantities[p].generated;
+    parameters[p].not_sharpened =
+        generated ? "it is drawn anew, not a function of the state" : unfit(parameters[p]);
+  }
+}
+
+constexpr const char* nothing_was = "nothing was, in this run";
+
+/// From batch sums, where `sharpened` is filled in already: takes back what cannot be trusted.
+Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummary>& parameters,
+                         bool check_only) {
+  Sharpening sharpening;
+  sharpening.spot_check = spot_check_of(result);
+  std::vector<const RunningSummary*> chains;
+  for (const ChainResult& chain : result.chains) chains.push_back(&chain.running->summary());
+  if (!chains.front()->gradients()) {
+    sharpening.refused =
+        "without stored draws, gradients are summed where the parameters are the coordinates, "
+        "states are recycled, and sharpening was asked for";
+    return sharpening;
+  }
+  sharpening.check = running_stein_check(chains);
+  sharpening.worst_name = result.names.at(sharpening.check->coordinate);
+  judge(result, parameters);
+  if (check_only) {
+    sharpening.refused = "it was not asked for";
+    return sharpening;
+  }
+  sharpening.refused = sharpening.check->features == 0
+                           ? fmt::format(
+                                 "there are fewer than {} draws in a chain, or gradients "
+                                 "have no spread",
+                                 fewest_draws_of_running_check)
+                           : refusal(sharpening, result, parameters);
+  for (ParameterSummary& row : parameters) {
+    if (!sharpening.refused.empty() && row.not_sharpened.empty()) row.not_sharpened = nothing_was;
+    if (!row.not_sharpened.empty()) row.sharpened.reset();
+  }
+  return sharpening;
+}
+
 }  // namespace
 
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
                        bool check_only) {
-  Sharpening sharpening;
-  for (const ChainResult& chain : result.chains) {
-    const bool first = sharpening.spot_check.directions == 0;
-    if (first || (sharpening.spot_check.passed && !chain.spot_check.passed)) {
-      sharpening.spot_check = chain.spot_check;
-    }
+  if (!result.chains.empty() && result.chains.front().running) {
+    return judge_running(result, parameters, check_only);
   }
+  Sharpening sharpening;
+  sharpening.spot_check = spot_check_of(result);
   if (!has_gradients(result)) {
     sharpening.refused = "the gradients of the kept states were not stored";
     return sharpening;
   }
+  judge(result, parameters);
   Views views(result);
   SharpenSettings settings;
   settings.blocks = blocks_of(result.coordinates);
   settings.check_only = check_only;
   std::vector<std::size_t> chosen;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    ParameterSummary& row = parameters[p];
-    row.not_sharpened = unfit(row);
-    const bool generated = p < result.quantities.size() && result.quantities[p].generated;
-    if (generated) row.not_sharpened = "it is drawn anew, not a function of the state";
-    if (!row.not_sharpened.empty()) continue;
-    views.add(p, row);
+    if (!parameters[p].not_sharpened.empty()) continue;
+    views.add(p, parameters[p]);
     chosen.push_back(p);
   }
   SharpenResult sharpened = sharpen(views.states(), views.scalars(), settings);
@@ -145,26 +222,15 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     sharpening.refused = "it was not asked for";
     return sharpening;
   }
-  if (sharpened.check.features == 0) {
-    sharpening.refused = "the kept states or their gradients have no spread in some coordinate";
-  } else if (!sharpening.spot_check.passed) {
-    sharpening.refused = "the gradient is not that of the log density";
-  } else if (!sharpened.check.passed()) {
-    sharpening.refused = fmt::format(
-        "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
-        "converged, or the gradient is not that of the density, or the density has jumps",
-        sharpened.check.worst, sharpening.worst_name, sharpened.check.limit);
-  } else if (const std::string reason = not_mixed(result, parameters); !reason.empty()) {
-    sharpening.refused = reason;
-  } else if (chosen.empty()) {
-    sharpening.refused = "no parameter has chains that agree well enough (R-hat, bulk ESS)";
-  }
+  sharpening.refused = sharpened.check.features == 0
+                           ? "the kept states or their gradients have no spread in some coordinate"
+                           : refusal(sharpening, result, parameters);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     ParameterSummary& row = parameters[chosen[k]];
     if (sharpening.refused.empty()) {
       row.sharpened = std::move(sharpened.scalars[k]);
     } else {
-      row.not_sharpened = "nothing was, in this run";
+      row.not_sharpened = nothing_was;
     }
   }
   return sharpening;

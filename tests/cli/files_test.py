@@ -41,6 +41,10 @@ class Files(unittest.TestCase):
         cls.bounded = pathlib.Path(cls.folder.name, "bounded")
         result = rehmc(*RUN, "--no-draws", "--output", cls.bounded)
         assert result.returncode == 0, result.stderr
+        # Without draws, coordinates alone are sharpened.
+        cls.summed = pathlib.Path(cls.folder.name, "summed")
+        result = rehmc("sample", "standard-normal", *RUN[2:], "--draws", "600", "--no-draws", "--output", cls.summed)
+        assert result.returncode == 0, result.stderr
 
     @classmethod
     def tearDownClass(cls):
@@ -82,18 +86,18 @@ class Files(unittest.TestCase):
         parts = section("summary.json").split("Fields of `")
         top, diagnostics, check, estimates, plain, sharpened = (names_in(part) for part in parts)
         sets = {"none", "bounded", "own", "bounded_linear", "linear", "row", "quadratic"}
-        for folder in (self.run_folder, self.bounded):
+        for folder in (self.run_folder, self.summed, self.bounded):
             told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-            absent = {"not_sharpened"} if folder == self.run_folder else {"stein_check", "not_sharpened"}
+            absent = {"stein_check" if folder == self.bounded else "not_sharpened"}
             self.assertEqual(list(told), [name for name in top if name not in absent])
             self.assertEqual(list(told["diagnostics"]), diagnostics)
-            if folder == self.run_folder:
+            if folder != self.bounded:
                 self.assertEqual(list(told["stein_check"]), check)
                 self.assertTrue(any("sharpened" in parameter for parameter in told["parameters"]))
             for parameter in told["parameters"]:
                 kinds = list(parameter)[1:]
                 self.assertEqual(kinds[:2], ["plain", "recycled"])
-                self.assertIn(kinds[2:], [["sharpened"], ["not_sharpened"]] if folder == self.run_folder else [[]])
+                self.assertIn(kinds[2:], [["sharpened"], ["not_sharpened"]] if folder != self.bounded else [[]])
                 for kind, more in (("plain", plain), ("recycled", []), ("sharpened", sharpened)):
                     if kind not in parameter:
                         continue
@@ -101,7 +105,7 @@ class Files(unittest.TestCase):
                     self.assertEqual(fields, estimates + more)
                     bounds = {name for name in parameter[kind] if name.startswith("bin_error_")}
                     quantiles = {"bin_error_" + name for name in estimates if name.startswith("q")}
-                    self.assertEqual(bounds, quantiles if folder == self.bounded else set())
+                    self.assertEqual(bounds, set() if folder == self.run_folder else quantiles)
                 if "sharpened" in parameter:
                     features = parameter["sharpened"]["features"]
                     values = [name for name in estimates if not name.startswith(("mcse_", "ess_"))]

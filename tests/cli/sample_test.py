@@ -228,6 +228,34 @@ class Sample(unittest.TestCase):
         self.assertEqual(rehmc("extend", running, "--draws", 100, "--quiet").returncode, 0)
         self.assertEqual(self.summary(running)["draws"], 500)
 
+    def test_without_draws_means_are_sharpened(self):
+        words = ["sample", "diagonal-normal", "--seed", "1", "--warmup", "300", "--draws", "500", "--no-draws", "--progress", "none"]
+        sharpened = rehmc(*words, "--output", self.path / "sharpened")
+        self.assertIn("independent ones for a mean", sharpened.stdout)
+        self.assertNotIn("quantile (medians", sharpened.stdout)
+        self.assertIn("Stein check: worst |z|", sharpened.stdout)
+        told = self.summary(self.path / "sharpened")
+        self.assertTrue(told["stein_check"]["passed"])
+        rows = [row for row in told["parameters"] if "sharpened" in row]
+        self.assertGreater(len(rows), len(told["parameters"]) / 2)
+        for row in rows:
+            self.assertEqual([row["sharpened"]["features"][name] for name in ("mean", "q50")], ["own", "none"])
+            self.assertLess(row["sharpened"]["mcse_mean"], 0.01 * row["plain"]["mcse_mean"])
+            self.assertEqual(row["sharpened"]["q50"], row["recycled"]["q50"])
+            self.assertIsNone(row["sharpened"]["mcse_q50"])
+        again = rehmc("summary", self.path / "sharpened", "--no-sharpen", "--json")
+        self.assertNotIn('"sharpened"', again.stdout)
+        # Not even summed if it is not wanted: the same draws, and nothing to sharpen later.
+        rehmc(*words, "--sharpen", "none", "--output", self.path / "plain")
+        without = self.summary(self.path / "plain")
+        self.assertNotIn("stein_check", without)
+        for ours, theirs in zip(without["parameters"], told["parameters"]):
+            self.assertNotIn("sharpened", ours)
+            self.assertEqual(ours["plain"], theirs["plain"])
+        refused = rehmc("summary", self.path / "plain", "--sharpen")
+        self.assertEqual(refused.returncode, 65)
+        self.assertIn("sharpening was asked for", refused.stderr)
+
     def test_strict_makes_warnings_fail(self):
         words = ["sample", "funnel", *SHORT, "--quiet", "--output"]
         lenient = rehmc(*words, self.path / "a")

@@ -119,5 +119,17 @@ TEST(MetricInput, DiagonalOfTheInverseIsWhatWasGiven) {
   }
 }
 
+TEST(MetricInput, ProductsAreWithTheInverseThatWasGiven) {
+  const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(9, -1, 2);
+  for (const testing::MetricCase& c : testing::every_metric(9)) {
+    std::vector<double> product(9);
+    c.metric->inverse_mass_times({x.data(), 9}, product);
+    const Eigen::VectorXd expected = c.inverse_mass * x;
+    for (std::size_t i = 0; i < 9; ++i) {
+      EXPECT_NEAR(product[i], expected[testing::index(i)], 1e-13 * expected.norm()) << c.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rehmc

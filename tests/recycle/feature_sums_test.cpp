@@ -100,6 +100,7 @@ void for_each_features(Test&& test) {
   const std::vector<double> centre{0.1, -2, 3, 0, 1.5};
   test(MomentFeatures(centre));
   test(CovarianceFeatures(centre));
+  test(GradientMomentFeatures(centre));
   test(MixedFeatures());
 }
 
@@ -161,6 +162,26 @@ TEST(Features, AreWhatTheySay) {
   moments.add(2, state, sums);
   EXPECT_EQ(sums, (std::vector<double>{1 + 2 * 0.5, 1 - 2 * 0.75, 1 + 2 * 2.0,  //
                                        1 + 2 * 0.25, 1 + 2 * 0.5625, 1 + 2 * 4.0}));
+  const std::vector<double> gradient{3, -1, 0.5};
+  const GradientMomentFeatures with_gradient(centre);
+  std::vector<double> more(with_gradient.size(), 1.0);
+  with_gradient.add(2, {x, gradient, 0}, more);
+  std::vector<double> expected = sums;
+  for (const double product : {2 * 3.0, 2 * -1.0, 2 * 0.5,          //
+                               2 * 0.5 * 3, 2 * 0.75, 2 * 2 * 0.5,  //
+                               2 * 0.25 * 3, -2 * 0.5625, 2 * 4 * 0.5}) {
+    expected.push_back(1 + product);
+  }
+  EXPECT_EQ(more, expected);
+
+  const GradientMomentFeatures doubled(centre, [](auto given, auto mapped) {
+    for (std::size_t i = 0; i < given.size(); ++i) mapped[i] = 2 * given[i];
+  });
+  std::vector<double> twice(doubled.size(), 1.0);
+  doubled.add(2, {x, gradient, 0}, twice);
+  for (std::size_t i = 0; i < twice.size(); ++i) {
+    EXPECT_EQ(twice[i], i < 2 * centre.size() ? more[i] : 2 * more[i] - 1);
+  }
   const CovarianceFeatures covariance(centre);
   std::vector<double> products(covariance.size(), 1.0);
   covariance.add(2, state, products);

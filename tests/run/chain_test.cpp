@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -82,6 +83,43 @@ TEST(Chain, GoesOnFromAnyIteration) {
         EXPECT_EQ(stored->divergences_warmup(), straight.divergences_warmup());
       }
     }
+  }
+}
+
+// Sums for sharpening come on top of the others, change no draw, and survive a restoration.
+TEST(Chain, SumsGradientsOnDemand) {
+  constexpr Address address{12, 1, 0};
+  constexpr std::size_t d = 2;
+  const Density density = Banana{};
+  for (const KernelKind kind : every_kernel) {
+    const SampleSettings settings = short_run(kind, MetricKind::diagonal, MetricSource::recycled);
+    Chain plain(density, settings, address);
+    auto chain =
+        std::make_unique<Chain>(density, settings, address, SummedFeatures::gradient_moments);
+    for (int i = 0; i < 300; ++i) {
+      ArchiveWriter writer;
+      writer(*chain);
+      ArchiveReader reader(writer.bytes());
+      chain = std::make_unique<Chain>(density, settings, address, reader,
+                                      SummedFeatures::gradient_moments);
+      if (plain.warm()) {
+        plain.begin_sampling();
+        chain->begin_sampling();
+      }
+      const Transition& expected = plain.step();
+      const Transition& found = chain->step();
+      for (std::size_t k = 0; k < d; ++k) {
+        ASSERT_EQ(found.state.position[k], expected.state.position[k]);
+      }
+      if (plain.warming_up()) continue;
+      ASSERT_EQ(expected.feature_means.size(), 2 * d);
+      ASSERT_EQ(found.feature_means.size(), 5 * d);
+      for (std::size_t k = 0; k < 2 * d; ++k) {
+        const double mean = expected.feature_means[k];
+        ASSERT_NEAR(found.feature_means[k], mean, 1e-12 * (1 + std::abs(mean)));
+      }
+    }
+    EXPECT_FALSE(chain->warming_up());
   }
 }
 

@@ -83,6 +83,9 @@ class Metric {
   /// Joins two longer runs. `sum` may be the left run's own sum.
   virtual JoinProducts join(const RunMomenta& left, const RunMomenta& right, double* sum) const = 0;
 
+  /// result = M^{-1} x, of d numbers each, which need no padding; not the same memory.
+  virtual void inverse_mass_times(std::span<const double> x, std::span<double> result) const = 0;
+
   /// Diagonal of M^{-1}; what a summary of the adaptation shows.
   virtual std::vector<double> inverse_diagonal() const = 0;
   /// All that make_metric needs to make it again, to the bit. Unit: nothing; diagonal: the diagonal

@@ -11,6 +11,7 @@
 
 #include "rehmc/core/state.hpp"
 #include "rehmc/estimate/recycled.hpp"
+#include "rehmc/estimate/sharpen.hpp"
 
 namespace rehmc {
 
@@ -106,7 +107,17 @@ class PooledBins {
   double weight_ = 0;
 };
 
-/// Sums of offsets and their squares for every coordinate over batches of consecutive draws. There
+/// Means over the states of a draw, for every coordinate, of what the gradient g of the log density
+/// tells: g, (x - centre) g and (x - centre)^2 g.
+struct GradientMeans {
+  std::span<const double> gradient;
+  std::span<const double> first;
+  std::span<const double> second;
+};
+
+/// Sums of offsets and their squares for every coordinate over batches of consecutive draws, maybe
+/// with those of Stein features, whose mean is 0: with u = (x - centre) / scale and g the gradient
+/// in units of 1 / scale, they are g, u g + 1 and u^2 g + 2 u. There
 /// are at most 32 batches; when all are full, neighbours merge and batches become twice as long. So
 /// 31 x 32 draws have 31 batches of 32, ten million draws 19 of 524288.
 class BatchSums {
@@ -115,12 +126,17 @@ class BatchSums {
 
   BatchSums() = default;
   explicit BatchSums(std::size_t dimension);
+  /// With Stein features, in these units; a scale that is not positive and finite counts as 1.
+  BatchSums(std::size_t dimension, std::span<const double> scale);
 
   /// One draw: its offsets from a centre and their squares, or means of these over its states, and
   /// how much it counts.
   void add(std::span<const double> offset, std::span<const double> square, double mass = 1);
   /// One draw whose states are just itself.
   void add_position(std::span<const double> position, std::span<const double> centre);
+  /// One draw, for sums with Stein features.
+  void add(std::span<const double> offset, std::span<const double> square,
+           const GradientMeans& gradients, double mass = 1);
 
   /// Sums over one batch, for one coordinate.
   struct Batch {
@@ -128,9 +144,12 @@ class BatchSums {
     double mass = 0;
     double first = 0;   ///< sum of mass times offset
     double second = 0;  ///< sum of mass times square
+    /// Sums of mass times Stein feature; zero without such.
+    std::array<double, 3> stein{};
   };
 
   std::size_t dimension() const { return dimension_; }
+  bool has_stein() const { return !scale_.empty(); }
   std::uint64_t count() const { return full_ * length_ + filled_; }
   /// Batches that are full; one more may be begun.
   std::size_t full() const { return full_; }
@@ -140,7 +159,7 @@ class BatchSums {
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(dimension_, length_, full_, filled_, masses_, first_, second_);
+    archive(dimension_, length_, full_, filled_, masses_, first_, second_, scale_, stein_);
   }
 
  private:
@@ -153,27 +172,35 @@ class BatchSums {
   std::vector<double> masses_;
   std::vector<double> first_;  ///< batch by batch, so that a draw adds one row to another
   std::vector<double> second_;
+  std::vector<double> scale_;  ///< of the Stein features; empty without them
+  /// Batch by batch the three features one after the other. Their mean is 0, so that sums stay
+  /// small and what rounding adds is far below any error.
+  std::vector<float> stein_;
 };
 
-/// All that is kept of one chain: some 2.1 kB per coordinate with recycling, 1.1 kB without,
-/// however long it runs.
+/// All that is kept of one chain: some 2.1 kB per coordinate with recycling, 2.5 kB with gradients
+/// as well, 1.1 kB without either, however long it runs.
 class RunningSummary {
  public:
   RunningSummary() = default;
   /// The centre that the moments of draws are taken about; it should lie in the bulk of the target.
   /// Bins are laid about it by the scale. Without recycling the recycled halves take no memory.
-  RunningSummary(std::span<const double> centre, std::span<const double> scale, bool recycling);
+  /// With `gradients`, which needs recycling, means and sds can be sharpened.
+  RunningSummary(std::span<const double> centre, std::span<const double> scale, bool recycling,
+                 bool gradients = false);
 
   /// One draw: the chain's position; the means over all states of the trajectory of x - centre and
-  /// (x - centre)^2; the states that recycling kept; and how much the draw counts among the
-  /// recycled ones. Without recycling only the position matters.
+  /// (x - centre)^2; the states that recycling kept; how much the draw counts among the recycled
+  /// ones; and the means of what gradients tell, over the same states, if those are summed. Without
+  /// recycling only the position matters.
   void add(std::span<const double> position, std::span<const double> mean_offset,
            std::span<const double> mean_square, std::span<const WeightedState> kept,
-           double mass = 1);
+           double mass = 1, const GradientMeans& gradients = {});
 
   std::size_t dimension() const { return centre_.size(); }
   std::uint64_t count() const { return plain_.count(); }
   bool recycling() const { return recycling_; }
+  bool gradients() const { return recycled_.has_stein(); }
   std::size_t bytes() const;
 
   double centre(std::size_t coordinate) const { return centre_[coordinate]; }
@@ -206,6 +233,9 @@ struct RunningEstimate {
   std::vector<double> plain_bounds;  ///< for every quantile, by how much bins may have moved it
   std::optional<Estimate> recycled;  ///< absent without recycling
   std::vector<double> recycled_bounds;
+  /// Absent without gradients, and where the recycled one has no errors. Its quantiles, and the
+  /// mean or the sd where no feature helped, are the recycled ones. Tails are not judged.
+  std::optional<SharpenedEstimate> sharpened;
   /// Of the chains' own draws split in halves, without ranks (as rhat_basic, up to a draw more or
   /// less in a half); NaN unless the condition is ordinary.
   double rhat = std::numeric_limits<double>::quiet_NaN();
@@ -225,7 +255,15 @@ struct RunningEstimate {
 /// draws. All are NaN below 8 full batches in a chain, and unless the condition is ordinary.
 /// Quantiles are from bins and have no mcse or ess.
 ///
-/// DataError without chains, and for chains that differ in dimension or in recycling.
+/// With gradients, means and sds are sharpened as well: batch sums are regressed on those of the
+/// coordinate's own Stein features, with coefficients for the batches of a chain from the other
+/// chains (of less than four chains: for blocks of them from all other blocks). What is left is
+/// averaged in the same way, with an error that is raised where neighbouring batches move together
+/// and where what is left is lopsided. The first one, two or three features take part, whichever
+/// leave least; one more must cut the variance by a tenth, and there must be 8 batches to fit for
+/// every feature.
+///
+/// DataError without chains, and for chains that differ in dimension, in recycling or in gradients.
 RunningEstimate running_estimate(std::span<const RunningSummary* const> chains,
                                  std::size_t coordinate,
                                  std::span<const double> probabilities = standard_probabilities);
@@ -234,5 +272,15 @@ RunningEstimate running_estimate(std::span<const RunningSummary* const> chains,
 std::vector<RunningEstimate> running_estimates(
     std::span<const RunningSummary* const> chains,
     std::span<const double> probabilities = standard_probabilities);
+
+/// From so many draws on, batches are of 8 at least: shorter ones say too little of how slow a
+/// chain is.
+inline constexpr std::uint64_t fewest_draws_of_running_check = 128;
+
+/// Whether the averages of the first two Stein features of all coordinates are 0, up to their own
+/// errors by batches and neighbours of these; the limit is by Student's t, for a third of their
+/// number. Without gradients, and with fewer draws than that in a chain, no features are looked at.
+/// DataError as above.
+SteinCheck running_stein_check(std::span<const RunningSummary* const> chains);
 
 }  // namespace rehmc

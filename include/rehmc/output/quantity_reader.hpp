@@ -1,6 +1,7 @@
 // Reads the recorded quantities off the states of a transition.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "rehmc/core/random.hpp"
+#include "rehmc/estimate/running.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/log_density.hpp"
 
@@ -39,6 +41,7 @@ struct ReadDraw {
   std::span<const double> first;
   std::span<const double> second;
   std::span<const WeightedState> kept;  ///< their positions hold the recorded quantities
+  GradientMeans gradients;  ///< likewise, of coordinates if the transition summed them; else empty
   QuantityFailures failures;
 };
 
@@ -62,7 +65,8 @@ class QuantityReader {
   void set_centre(std::span<const double> position);
   std::span<const double> centre() const { return centre_; }
 
-  /// A transition whose features were MomentFeatures about the position of the centre.
+  /// A transition whose features were MomentFeatures or GradientMomentFeatures about the position
+  /// of the centre.
   const ReadDraw& read(const Transition& transition, const Address& address);
   /// A single state; generated quantities are NaN without a stream.
   std::span<const double> read(std::span<const double> position, Stream* stream);
@@ -73,6 +77,7 @@ class QuantityReader {
   bool read_into(std::span<const double> position, Stream* stream, std::vector<double>& to);
   void read_all(const Transition& transition, const Address& address);
   bool evaluate_together();
+  void read_gradients(const Transition& transition);
   void average_kept();
 
   std::optional<Density> model_;  ///< if it computes quantities; else they are coordinates
@@ -91,6 +96,7 @@ class QuantityReader {
   std::vector<std::span<double>> together_views_;
   std::vector<double> first_;
   std::vector<double> second_;
+  std::array<std::vector<double>, 3> gradients_;
   std::vector<std::vector<double>> kept_;
   std::vector<WeightedState> kept_view_;
   ReadDraw draw_;

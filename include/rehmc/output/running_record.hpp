@@ -38,7 +38,9 @@ class RunningRecord {
  public:
   RunningRecord() = default;
   /// `centre`: what moments are taken about; `scale`: a rough standard deviation of each quantity.
-  RunningRecord(std::span<const double> centre, std::span<const double> scale, bool recycling);
+  /// With `gradients`, draws must carry their means.
+  RunningRecord(std::span<const double> centre, std::span<const double> scale, bool recycling,
+                bool gradients = false);
 
   void add(const ReadDraw& draw);
 

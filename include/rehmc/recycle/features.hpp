@@ -1,9 +1,12 @@
 // Functions of a state whose weighted sums over whole trajectories somebody wants.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/state.hpp"
@@ -36,6 +39,30 @@ class MomentFeatures final : public Features {
 
  private:
   std::vector<double> centre_;
+};
+
+/// A linear map of gradients.
+using GradientMap = std::function<void(std::span<const double> gradient, std::span<double> mapped)>;
+
+/// What sharpening needs beside the moments: those of MomentFeatures, then with the gradient g of
+/// the log density g, (x - c) g and (x - c)^2 g, each for every coordinate. A map, if given, takes
+/// g to what stands in its place. For one thread at a time.
+class GradientMomentFeatures final : public Features {
+ public:
+  explicit GradientMomentFeatures(std::vector<double> centre, GradientMap map = {})
+      : centre_(std::move(centre)), map_(std::move(map)) {}
+  std::size_t size() const override { return 5 * centre_.size(); }
+  void add(double weight, const StateView& state, std::span<double> sums) const override;
+  void add_all(std::span<const WeightedState> states, std::span<double> sums) const override;
+
+ private:
+  static constexpr std::size_t batch = 4;
+  /// What stands for the gradient; `place` tells apart those of one batch.
+  const double* mapped(const StateView& state, std::size_t place) const;
+
+  std::vector<double> centre_;
+  GradientMap map_;
+  mutable std::array<std::vector<double>, batch> mapped_;
 };
 
 /// First moments about a centre, then the lower triangle of (x - c)(x - c)', row by row.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -17,14 +17,21 @@
 
 namespace rehmc {
 
+/// What transitions of sampling carry the means of, over all states of their trajectory.
+enum class SummedFeatures {
+  moments,           ///< MomentFeatures
+  gradient_moments,  ///< GradientMomentFeatures: for sharpening where no states are stored
+};
+
 class Chain {
  public:
   /// Finds a starting position; the address gives seed and chain.
-  Chain(const Density& density, const SampleSettings& settings, const Address& address);
-  /// A chain that goes on, to the bit, where a stored one was.
   Chain(const Density& density, const SampleSettings& settings, const Address& address,
-        ArchiveReader& stored);
-  // The kernel points at the moments.
+        SummedFeatures summed = SummedFeatures::moments);
+  /// A chain that goes on, to the bit, where a stored one with the same summed features was.
+  Chain(const Density& density, const SampleSettings& settings, const Address& address,
+        ArchiveReader& stored, SummedFeatures summed = SummedFeatures::moments);
+  // The kernel points at the features.
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
   void archive(ArchiveWriter& archive) const;
@@ -37,7 +44,7 @@ class Chain {
   bool warming_up() const { return std::holds_alternative<Warmup>(phase_); }
   /// Whether all of warmup is done: time to begin sampling.
   bool warm() const { return warming_up() && std::get<Warmup>(phase_).done(); }
-  /// Freezes the tuning; from now on transitions carry the moments of all states about centre().
+  /// Freezes the tuning; from now on transitions carry features of all states about centre().
   void begin_sampling();
 
   /// One iteration. A chain that is warm must have begun sampling.
@@ -47,7 +54,7 @@ class Chain {
   const Guard& guard() const { return kernel().guard(); }
   StateView state() const { return kernel().state(); }
   /// Where moments are taken about, once sampling has begun.
-  std::span<const double> centre() const { return moments_->centre(); }
+  std::span<const double> centre() const { return centre_; }
   std::uint64_t gradients_warmup() const { return gradients_warmup_; }
   std::uint64_t divergences_warmup() const { return divergences_warmup_; }
   /// Of the gradient, at the state where sampling began.
@@ -56,13 +63,16 @@ class Chain {
  private:
   const Kernel& kernel() const;
   void check_gradient(const FrozenKernel& frozen);
+  void use_features(FrozenKernel& frozen);
 
   Address address_;
   std::uint64_t iteration_ = 0;
   std::uint64_t gradients_warmup_ = 0;
   std::uint64_t divergences_warmup_ = 0;
   SpotCheck spot_check_;
-  std::optional<MomentFeatures> moments_;
+  SummedFeatures summed_;
+  std::vector<double> centre_;
+  std::unique_ptr<Features> features_;
   std::variant<Warmup, FrozenKernel> phase_;
 };
 

@@ -1,4 +1,4 @@
-// Sharpens the summary of a run by the gradients of its kept states, where that can be trusted.
+// Sharpens the summary of a run by the gradients of its states, where that can be trusted.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace rehmc {
 /// How the gradients of a run fared.
 struct Sharpening {
   SpotCheck spot_check;  ///< the first of a chain that failed, or that of the first chain
-  /// None if the kept states have no gradients.
+  /// None if gradients were neither kept nor summed.
   std::optional<SteinCheck> check;
   std::string worst_name;  ///< the coordinate that the check found worst
   /// Why nothing was sharpened; empty if something was.
@@ -34,7 +34,9 @@ inline constexpr double least_ess_of_any = 100;
 inline constexpr double most_divergent_share = 0.005;
 
 /// Fills in `sharpened` and `not_sharpened` of every parameter of a summary of the same run. With
-/// `check_only`, only the Stein check is made.
+/// `check_only`, only the Stein check is made. Of a run without stored draws, the summary has
+/// `sharpened` from its batch sums already, unless `check_only`; what cannot be trusted is taken
+/// away.
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
                        bool check_only = false);
 

@@ -141,7 +141,8 @@ function sharpenedSentence() {
   if (!sharpens) return gradients.refused && gradients.stein ? `Not sharpened: ${gradients.refused}.` : "";
   const worth = (k) => roughly(median(rows.map((row) => row.sharpened && row.sharpened[k])));
   const median_over = rows.length > 1 ? " (medians over parameters)" : "";
-  return `Sharpened by its gradients, this run of ${whole(data.draws)} draws is worth ${worth(2)} independent ones for a mean, ${worth(3)} for an sd, ${worth(4)} for a 97.5% quantile${median_over}.`;
+  const tail = known(rows.map((row) => row.sharpened && row.sharpened[4])).length > 0 ? `, ${worth(4)} for a 97.5% quantile` : "";
+  return `Sharpened by its gradients, this run of ${whole(data.draws)} draws is worth ${worth(2)} independent ones for a mean, ${worth(3)} for an sd${tail}${median_over}.`;
 }
 
 function fillHeadline() {
