@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Tests `rehmc paper`: the directions of the paper's main claims at scale smoke, going on after a stop, bad input.
+
+The numbers depend on the seed alone, so that nothing here fails by chance from one run to the next; another seed
+would fail a single comparison below with a probability of 1e-4 or less (4 standard errors).
+"""
+
+import csv
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from command import rehmc
+
+CASES = ["gaussian", "logistic", "volatility", "cox"]
+KERNELS = ["hmc", "nuts-slice", "nuts"]
+STANDARD_ERRORS = 4
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Paper(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.temporary.name)
+        cls.folder = cls.root / "smoke"
+        cls.run_of_all = rehmc("paper", "--scale", "smoke", "--output", cls.folder, timeout=1500)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def gain(self, case, kernel, statistic, family="all"):
+        """log2 of the mean gain, and its standard error."""
+        found = [
+            row
+            for row in rows(self.folder / "counts.csv")
+            if (row["case"], row["kernel"], row["family"], row["statistic"]) == (case, kernel, family, statistic)
+        ]
+        self.assertEqual(len(found), 1)
+        return float(found[0]["log2"]), float(found[0]["log2_error"])
+
+    def test_writes_numbers_figures_and_page(self):
+        self.assertEqual(self.run_of_all.returncode, 0, self.run_of_all.stderr)
+        self.assertIn("claims of the paper agree", self.run_of_all.stdout)
+        page = (self.folder / "paper.html").read_text(encoding="utf-8")
+        for case in CASES:
+            for kernel in KERNELS:
+                self.assertGreater((self.folder / f"figures/{case}-{kernel}.png").stat().st_size, 1000)
+                self.assertIn(f"figures/{case}-{kernel}.svg", page)
+        claims = rows(self.folder / "claims.csv")
+        self.assertGreater(len(claims), 30)
+        self.assertTrue({row["verdict"] for row in claims} <= {"agrees", "differs", "unclear"})
+
+    def test_says_aloud_that_data_are_missing(self):
+        page = (self.folder / "paper.html").read_text(encoding="utf-8")
+        for text in [self.run_of_all.stderr, page, (self.folder / "notice.csv").read_text(encoding="utf-8")]:
+            for word in ["german.data-numeric", "sp500_close_2004_2015.csv", "24 x 24"]:
+                self.assertIn(word, text)
+
+    def test_variances_and_quantiles_gain_under_every_kernel(self):
+        for case in CASES:
+            for kernel in KERNELS:
+                for statistic in ["variance", "q97.5"]:
+                    with self.subTest(case=case, kernel=kernel, statistic=statistic):
+                        gain, error = self.gain(case, kernel, statistic)
+                        self.assertGreater(gain, STANDARD_ERRORS * error)
+
+    def test_means_gain_under_nuts(self):
+        for case in CASES:
+            with self.subTest(case=case):
+                gain, error = self.gain(case, "nuts-slice", "mean")
+                self.assertGreater(gain, STANDARD_ERRORS * error)
+
+    def test_step_sizes_accept_seven_of_ten(self):
+        for row in rows(self.folder / "settings.csv"):
+            with self.subTest(case=row["case"], kernel=row["kernel"]):
+                self.assertAlmostEqual(float(row["acceptance"]), 0.7, delta=0.08)
+
+    def test_goes_on_after_a_stop_and_a_kill_to_the_same_numbers(self):
+        folder = self.root / "again"
+        words = [os.environ["REHMC"], "paper", "gaussian", "--scale", "smoke", "--output", str(folder), "--threads", "1"]
+        for end, code in [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]:
+            with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+                for line in process.stderr:
+                    if "%" in line and "preparation" not in line:
+                        process.send_signal(end)
+                        break
+                process.stderr.read()
+                process.wait(timeout=300)
+            self.assertEqual(process.returncode, code)
+            self.assertFalse((folder / "claims.csv").exists())
+        done = len(list((folder / "pieces").glob("gaussian-hmc-*.bin")))
+        self.assertTrue(2 <= done < 10, done)
+        result = rehmc(*words[1:-2], timeout=600)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("gaussian-hmc-0 ", result.stderr)
+        for kernel in KERNELS:
+            name = f"gaussian-{kernel}.csv"
+            self.assertEqual((folder / name).read_bytes(), (self.folder / name).read_bytes(), name)
+
+    def test_draws_again_from_numbers_alone(self):
+        copy = self.root / "copy"
+        copy.mkdir()
+        for path in self.folder.glob("*.csv"):
+            (copy / path.name).write_bytes(path.read_bytes())
+        result = rehmc("paper", "--draw-only", "--output", copy)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual((copy / "paper.html").read_bytes(), (self.folder / "paper.html").read_bytes())
+
+    def test_refuses_bad_input(self):
+        other = self.root / "other"
+        (other / "pieces").mkdir(parents=True)
+        (other / "pieces/settings.txt").write_text("scale full\nseed 1\n", encoding="utf-8")
+        broken = self.root / "broken"
+        broken.mkdir()
+        (broken / "sp500_close_2004_2015.csv").write_text("date,close\n2004-02-02,many\n", encoding="utf-8")
+        for code, words, said in [
+            (78, ["gausian"], "did you mean 'gaussian'?"),
+            (78, ["--scale", "huge"], "smoke, quick or full"),
+            (66, ["--data-dir", self.root / "nowhere"], "nowhere"),
+            (78, ["--scale", "smoke", "--output", other], "--fresh"),
+            (65, ["volatility", "--scale", "smoke", "--data-dir", broken, "--output", self.root / "x"], "line 2"),
+            (66, ["--draw-only", "--output", self.root / "empty"], "empty"),
+        ]:
+            with self.subTest(words=words):
+                result = rehmc("paper", *words)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(said, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
