@@ -74,4 +74,16 @@ std::size_t sharpening_runs_of(Scale scale, CaseName name) {
   return large ? 10 : 40;
 }
 
+std::size_t overhead_rounds_of(Scale scale) {
+  switch (scale) {
+    case Scale::smoke:
+      return 9;
+    case Scale::quick:
+      return 30;
+    case Scale::full:
+      break;
+  }
+  return 90;
+}
+
 }  // namespace rehmc::experiments

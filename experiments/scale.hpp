@@ -45,4 +45,7 @@ TuningSize tuning_size_of(Scale scale, CaseName name);
 /// Runs of the study of gradients as control variates; 0: this case is left out.
 std::size_t sharpening_runs_of(Scale scale, CaseName name);
 
+/// Turns of every kernel whose time is taken.
+std::size_t overhead_rounds_of(Scale scale);
+
 }  // namespace rehmc::experiments
