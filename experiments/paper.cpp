@@ -14,8 +14,10 @@
 
 #include "experiments/claims.hpp"
 #include "experiments/csv.hpp"
+#include "experiments/overhead.hpp"
 #include "experiments/results.hpp"
 #include "experiments/sharpening.hpp"
+#include "experiments/trajectory.hpp"
 #include "experiments/tuning.hpp"
 #include "rehmc/core/suggest.hpp"
 
@@ -146,12 +148,14 @@ std::set<std::string> wanted_sections(const PaperSettings& settings) {
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all{
+      {"trajectory", "one recycled trajectory on a banana (Figure 1)"},
       {"gaussian", "the multivariate Gaussian, d = 250: gains, counts, lengths, components"},
       {"logistic", "hierarchical logistic regression, d = 302: gains, counts, lengths"},
       {"volatility", "stochastic volatility, d = 3000: gains, counts, lengths"},
       {"cox", "the log-Gaussian Cox process, d = 4096: gains, counts, lengths"},
       {"gradients", "gradients as control variates on all four test cases"},
       {"tuning", "mass matrices estimated with and without recycling: Gaussian and logistic"},
+      {"overhead", "what recycling costs in time and memory on all four test cases"},
   };
   return all;
 }
@@ -194,28 +198,40 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
     cases.push_back(std::move(results));
   }
   write_results(cases, settings.output);
-  if (wanted.contains("tuning")) {
-    progress.section = "tuning";
-    std::vector<TuningStudy> studies;
+  if (wanted.contains("trajectory")) write_trajectory(settings.output);
+  // Cases that a study leaves out at this scale have nothing to be laid.
+  const auto study_cases = [&](const std::string& section, auto&& takes_part, auto&& run) {
+    if (!wanted.contains(section)) return;
+    progress.section = section;
     for (const CaseName name : all_cases) {
-      if (tuning_size_of(settings.scale, name).lengths.empty()) continue;
-      const Foundation foundation = lay_foundation(workshop, name);
-      studies.push_back(
-          run_tuning(workshop, foundation.test_case, foundation.preparation, foundation.truth));
+      if (takes_part(name)) run(lay_foundation(workshop, name));
     }
-    write_tuning(studies, settings.output);
-  }
-  if (wanted.contains("gradients")) {
-    progress.section = "gradients";
-    std::vector<SharpeningStudy> studies;
-    for (const CaseName name : all_cases) {
-      if (sharpening_runs_of(settings.scale, name) == 0) continue;
-      const Foundation foundation = lay_foundation(workshop, name);
-      studies.push_back(
-          run_sharpening(workshop, foundation.test_case, foundation.preparation, foundation.truth));
-    }
-    write_sharpening(studies, settings.output);
-  }
+  };
+  const Scale scale = settings.scale;
+  std::vector<TuningStudy> tuning;
+  study_cases(
+      "tuning", [&](CaseName name) { return !tuning_size_of(scale, name).lengths.empty(); },
+      [&](const Foundation& base) {
+        tuning.push_back(run_tuning(workshop, base.test_case, base.preparation, base.truth));
+      });
+  if (!tuning.empty()) write_tuning(tuning, settings.output);
+  std::vector<SharpeningStudy> gradients;
+  study_cases(
+      "gradients", [&](CaseName name) { return sharpening_runs_of(scale, name) > 0; },
+      [&](const Foundation& base) {
+        gradients.push_back(run_sharpening(workshop, base.test_case, base.preparation, base.truth));
+      });
+  if (!gradients.empty()) write_sharpening(gradients, settings.output);
+  std::vector<OverheadRow> overhead;
+  study_cases(
+      "overhead", [](CaseName) { return true; },
+      [&](const Foundation& base) {
+        for (OverheadRow& row :
+             run_overhead(workshop, base.test_case, base.preparation, base.truth)) {
+          overhead.push_back(std::move(row));
+        }
+      });
+  if (!overhead.empty()) write_overhead(overhead, settings.output);
   write_claims(judge_claims(cases, settings.output), settings.output);
 
   Table run({"key", "value"});
