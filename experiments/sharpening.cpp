@@ -206,7 +206,7 @@ SharpeningStudy run_sharpening(const Workshop& workshop, const TestCase& test_ca
   const Setting setting{workshop, test_case, preparation, truth};
   const Groups groups{describe(test_case.name) + "-sharpening",
                       sharpening_runs_of(workshop.scale, test_case.name), 1};
-  const std::optional<Density> as_read = density_as_read(test_case.name);
+  const std::optional<Density> as_read = density_as_read(test_case);
   return {test_case.name, relative_errors(truth),
           run_groups<SharpeningRun>(
               workshop, groups,

@@ -167,9 +167,11 @@ TestCase make_test_case(CaseName name, const fs::path& data_folder, std::size_t 
   }
 }
 
-std::optional<Density> density_as_read(CaseName name) {
-  if (name != CaseName::cox) return std::nullopt;
-  const CoxSettings settings;
+std::optional<Density> density_as_read(const TestCase& test_case) {
+  if (test_case.name != CaseName::cox) return std::nullopt;
+  CoxSettings settings;
+  settings.size = static_cast<std::size_t>(
+      std::lround(std::sqrt(static_cast<double>(test_case.density.dimension()))));
   return CoxProcess(settings, simulate_cox_counts(settings, cox_seed));
 }
 

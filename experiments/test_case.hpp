@@ -58,6 +58,6 @@ TestCase make_test_case(CaseName name, const std::filesystem::path& data_folder,
 
 /// The same density with what users read of it as its coordinates, for the case that is sampled in
 /// others.
-std::optional<Density> density_as_read(CaseName name);
+std::optional<Density> density_as_read(const TestCase& test_case);
 
 }  // namespace rehmc::experiments

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -149,16 +150,16 @@ TEST(SharpeningStudy, WritesItsTables) {
 TEST(SharpeningStudy, ReadsACoxProcessInItsOwnCoordinates) {
   // The Stein check of the library, with 1e-3 false alarms, finds gradients that do not belong to
   // the positions; so does a control with the gradients of other data.
-  CoxSettings small;
-  small.size = 6;
-  const auto counts = simulate_cox_counts(small, 1);
+  const TestCase test_case = make_test_case(CaseName::cox, "", 6);
   SampleSettings settings;
   settings.seed = 5;
-  const SampleResult sampled = sample(WhitenedCoxProcess(small, counts), settings);
+  const SampleResult sampled = sample(test_case.density, settings);
   const Workshop workshop;
   SampleResult read = sampled;
-  read_as_coordinates(workshop, CoxProcess(small, counts), read);
-  EXPECT_EQ(read.coordinates.front(), "x.1.1");
+  const std::optional<Density> as_read = density_as_read(test_case);
+  ASSERT_TRUE(as_read.has_value());
+  EXPECT_EQ(as_read->names(), names_of(test_case.density.quantities()));
+  read_as_coordinates(workshop, *as_read, read);
   std::vector<ParameterSummary> rows = summarise(read);
   EXPECT_TRUE(sharpen_run(read, rows).check->passed());
   for (const ParameterSummary& row : rows) {
@@ -166,10 +167,11 @@ TEST(SharpeningStudy, ReadsACoxProcessInItsOwnCoordinates) {
     EXPECT_NE(row.sharpened->mean_set, FeatureSet::none);
   }
 
-  std::vector<std::uint64_t> others = counts;
-  others[7] += 1;
+  CoxSettings settings_of_case;
+  settings_of_case.size = 6;
+  const auto others = simulate_cox_counts(settings_of_case, 2);
   SampleResult wrong = sampled;
-  read_as_coordinates(workshop, CoxProcess(small, others), wrong);
+  read_as_coordinates(workshop, CoxProcess(settings_of_case, others), wrong);
   EXPECT_FALSE(sharpen_run(wrong, rows).check->passed());
 }
 
