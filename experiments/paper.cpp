@@ -70,6 +70,9 @@ class Agenda {
     for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
       for (std::size_t g = 0; g < size.groups; ++g) {
         pieces_[fmt::format("{}{}-{}", prefix, describe(all_kernels[k]), g)] = each * cost[k];
+        if (name == CaseName::cox && all_kernels[k] == KernelKind::hmc) {
+          pieces_[fmt::format("{}hmc-small-{}", prefix, g)] = each * cost[k];
+        }
       }
     }
   }

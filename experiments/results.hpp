@@ -27,6 +27,8 @@ struct CaseResults : Foundation {
   Size size;
   std::array<Study, std::size(all_kernels)> studies;
   std::vector<Gains> gains;  ///< of the studies, in the order of all_kernels
+  /// Of the Cox process: HMC with the small steps of Girolami and Calderhead.
+  std::unique_ptr<Study> small_steps;
 
   const Gains& of(KernelKind kind) const;
 };

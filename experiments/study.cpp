@@ -98,6 +98,7 @@ struct Setting {
   const Preparation& preparation;
   const Truth& truth;
   KernelKind kind;
+  std::string name;  ///< of the study
   Size size;
   std::vector<Arm> arms;
   std::size_t paper_arm;
@@ -119,10 +120,9 @@ std::array<std::vector<float>, statistics> squared_errors(const ArmSums& sums, s
 }
 
 ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t chain) {
-  const auto& [workshop, test_case, preparation, truth, kind, size, arms, paper_arm] = setting;
-  const Address address{
-      workshop.seed_of(fmt::format("{} {}", describe(test_case.name), describe(kind))),
-      static_cast<std::uint32_t>(chain), 0};
+  const auto& [workshop, test_case, preparation, truth, kind, name, size, arms, paper_arm] =
+      setting;
+  const Address address{workshop.seed_of(name), static_cast<std::uint32_t>(chain), 0};
   Walk walk(density, kernel_settings(test_case, preparation, kind),
             {step_size(preparation, kind), make_unit_metric(density.dimension())},
             starting_position(test_case, truth, address), address);
@@ -206,7 +206,7 @@ void ErrorSums::add(const ErrorSums& other) {
 }
 
 Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
-                const Truth& truth, KernelKind kind) {
+                const Truth& truth, KernelKind kind, const std::string& variant) {
   const bool hmc = kind == KernelKind::hmc;
   const bool short_paths = test_case.name == CaseName::logistic || test_case.name == CaseName::cox;
   const std::size_t most = short_paths ? 16 : hmc ? 64 : 32;
@@ -216,6 +216,7 @@ Study run_study(const Workshop& workshop, const TestCase& test_case, const Prepa
                   preparation,
                   truth,
                   kind,
+                  fmt::format("{} {}{}", describe(test_case.name), describe(kind), variant),
                   size_of(workshop.scale, test_case.name),
                   arms_of(kind, paper_count, most),
                   0};
@@ -227,7 +228,7 @@ Study run_study(const Workshop& workshop, const TestCase& test_case, const Prepa
   return {setting.arms, setting.paper_arm, setting.size.iterations,
           run_groups<ErrorSums>(
               workshop,
-              {fmt::format("{}-{}", describe(test_case.name), describe(kind)), groups,
+              {fmt::format("{}-{}{}", describe(test_case.name), describe(kind), variant), groups,
                setting.size.chains / groups},
               [&](std::size_t chains) { return workshop.engine(test_case.density, chains); },
               [&](const Density& density, std::size_t chain) {

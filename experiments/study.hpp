@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "experiments/truth.hpp"
@@ -47,8 +48,9 @@ struct Study {
   std::vector<ErrorSums> groups;
 };
 
-/// Runs the chains of one kernel, or takes those that were run before.
+/// Runs the chains of one kernel, or takes those that were run before. A variant, which some other
+/// preparation makes, has a name.
 Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
-                const Truth& truth, KernelKind kind);
+                const Truth& truth, KernelKind kind, const std::string& variant = "");
 
 }  // namespace rehmc::experiments

@@ -79,6 +79,10 @@ class Paper(unittest.TestCase):
                 gain, error = self.gain(case, "nuts-slice", "mean")
                 self.assertGreater(gain, STANDARD_ERRORS * error)
 
+    def test_super_efficient_means_lose_under_hmc_with_small_steps(self):
+        claim = {row["id"]: row for row in rows(self.folder / "claims.csv")}["cox-means-small-steps"]
+        self.assertEqual(claim["verdict"], "agrees", claim)
+
     def test_step_sizes_accept_seven_of_ten(self):
         for row in rows(self.folder / "settings.csv"):
             with self.subTest(case=row["case"], kernel=row["kernel"]):
