@@ -67,6 +67,13 @@ gains: dependencies $(RELEASE)/build.ninja ## measure what recycling gains: buil
 	@$(RELEASE)/bench/rehmc_gains build/gains.json $(RUNS)
 	@scripts/write_gains build/gains.json
 
+# SCALE=smoke takes minutes, SCALE=full hours. Give DATA=folder for the paper's own data sets.
+SCALE ?= quick
+.PHONY: paper
+paper: dependencies $(RELEASE)/build.ninja ## reproduce the paper's experiments: build/paper-quick/paper.html
+	@cmake --build $(RELEASE) --target rehmc_command
+	@$(RELEASE)/rehmc paper --scale $(SCALE) --output build/paper-$(SCALE) $(if $(DATA),--data-dir $(DATA))
+
 .PHONY: asan
 asan: dependencies build/asan/build.ninja ## run the tests under the address and undefined-behaviour sanitizers
 	@cmake --build build/asan
