@@ -477,7 +477,9 @@ class Page {
                     {"runs"}});
     for (std::size_t row = 0; row < table->rows(); ++row) {
       const auto gain = [&](const char* column) {
-        return fmt::format("×{:.2f}", table->number(row, column));
+        const double value = table->number(row, column);
+        if (value > 1e6) return std::string("more than ×10⁶");
+        return value < 10 ? fmt::format("×{:.2f}", value) : fmt::format("×{:.0f}", value);
       };
       const auto cell = [&](const char* column) { return shown(table->text(row, column)); };
       html.add({name_of_case(table->text(row, "case")),

@@ -226,8 +226,9 @@ void write_sharpening(std::span<const SharpeningStudy> studies,
     for (std::size_t s = 0; s < sharpened_statistics.size(); ++s) {
       const Measured recycled = study.mean_log2(s, Estimator::recycled);
       const Measured sharpened = study.mean_log2(s, Estimator::sharpened);
-      all.append({describe(study.name), sharpened_statistics[s], recycled.value, recycled.error,
-                  sharpened.value, sharpened.error, study.runs.size(), study.refused()});
+      all.append({describe(study.name), sharpened_statistics[s], std::exp2(recycled.value),
+                  recycled.error, std::exp2(sharpened.value), sharpened.error, study.runs.size(),
+                  study.refused()});
       columns.push_back(fmt::format("{}_recycled", sharpened_statistics[s]));
       columns.push_back(fmt::format("{}_sharpened", sharpened_statistics[s]));
       ratios.push_back(study.log2_by_parameter(s, Estimator::recycled));
