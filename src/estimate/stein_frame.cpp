@@ -35,19 +35,49 @@ Eigen::MatrixXd inverse_of_squares(const Eigen::MatrixXd& gradient_covariance,
   return sd.asDiagonal() * inverse * sd.asDiagonal();
 }
 
+SteinFrame from_low_rank(const LowRankFit& fit, const Eigen::RowVectorXd& x_mean,
+                         const Eigen::RowVectorXd& g_mean) {
+  const Eigen::VectorXd gain = fit.stretch.array() - 1;
+  const Eigen::VectorXd along = fit.directions.cwiseAbs2() * gain;
+  SteinFrame frame;
+  frame.scale = fit.scale.array() * (1 + along.array()).sqrt();
+  frame.diagonal = fit.scale.cwiseAbs2().cwiseQuotient(frame.scale);
+  frame.low_rank_right = fit.scale.asDiagonal() * fit.directions;
+  frame.low_rank_left =
+      frame.scale.cwiseInverse().asDiagonal() * frame.low_rank_right * gain.asDiagonal();
+  const Eigen::RowVectorXd shift = frame.products(g_mean);
+  frame.centre = x_mean.transpose() + frame.scale.cwiseProduct(shift.transpose());
+  return frame;
+}
+
 }  // namespace
 
+Eigen::MatrixXd SteinFrame::shared_products(
+    const Eigen::Ref<const Eigen::MatrixXd>& gradients) const {
+  if (dense()) return {};
+  return gradients * low_rank_right;
+}
+
 Eigen::MatrixXd SteinFrame::products(const Eigen::Ref<const Eigen::MatrixXd>& gradients,
-                                     Eigen::Index first, Eigen::Index count) const {
-  if (diagonal) {
-    return gradients.middleCols(first, count) * matrix.col(0).segment(first, count).asDiagonal();
+                                     const Eigen::MatrixXd& shared_products, Eigen::Index first,
+                                     Eigen::Index count) const {
+  if (dense()) return gradients * matrix.middleRows(first, count).transpose();
+  Eigen::MatrixXd result =
+      gradients.middleCols(first, count) * diagonal.segment(first, count).asDiagonal();
+  if (low_rank_left.cols() > 0) {
+    result.noalias() += shared_products * low_rank_left.middleRows(first, count).transpose();
   }
-  return gradients * matrix.middleRows(first, count).transpose();
+  return result;
+}
+
+Eigen::MatrixXd SteinFrame::products(const Eigen::Ref<const Eigen::MatrixXd>& gradients) const {
+  return products(gradients, shared_products(gradients), 0, dimension());
 }
 
 double SteinFrame::correlation(Eigen::Index k, Eigen::Index i) const {
-  if (diagonal) return k == i ? 1.0 : 0.0;
-  return matrix(k, i) / scale[i];
+  if (k == i) return 1;
+  if (dense()) return matrix(k, i) / scale[i];
+  return low_rank_left.row(k).dot(low_rank_right.row(i)) / scale[i];
 }
 
 SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
@@ -59,28 +89,13 @@ SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
   const Eigen::RowVectorXd g_mean = w.transpose() * gradients;
   const Eigen::VectorXd root = w.cwiseSqrt();
 
-  SteinFrame frame;
-  frame.diagonal = d > most_dense || draws < draws_per_coordinate * static_cast<double>(d);
-  if (frame.diagonal) {
-    frame.centre.resize(d);
-    frame.scale.resize(d);
-    for (Eigen::Index i = 0; i < d; ++i) {
-      const auto x = positions.col(i).array() - x_mean[i];
-      const auto g = gradients.col(i).array() - g_mean[i];
-      const double slope = -(w.array() * x * g).sum() / (w.array() * g * g).sum();
-      const double variance = (w.array() * x * x).sum();
-      const double c = slope > 0 ? slope : variance;
-      frame.scale[i] = std::sqrt(c);
-      frame.centre[i] = x_mean[i] + c * g_mean[i];
-    }
-    frame.matrix = frame.scale;  // C_ii / s_i
-    return frame;
-  }
-
   Eigen::MatrixXd x = positions.rowwise() - x_mean;
   Eigen::MatrixXd g = gradients.rowwise() - g_mean;
   x.array().colwise() *= root.array();
   g.array().colwise() *= root.array();
+  if (d > most_dense || draws < draws_per_coordinate * static_cast<double>(d)) {
+    return from_low_rank(LowRankFit::of(x, g), x_mean, g_mean);
+  }
   const Eigen::VectorXd x_sd = x.colwise().norm();
   const Eigen::VectorXd g_sd = g.colwise().norm();
   // In units of their sds, so that the decomposition does not see the scales of the model.
@@ -98,6 +113,7 @@ SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
   if (!positive_definite(c)) {
     c = inverse_of_squares(g_sd.asDiagonal() * full * g_sd.asDiagonal(), x_sd);
   }
+  SteinFrame frame;
   frame.scale = c.diagonal().cwiseSqrt();
   frame.centre = x_mean.transpose() + c * g_mean.transpose();
   frame.matrix = frame.scale.cwiseInverse().asDiagonal() * c;

@@ -76,16 +76,20 @@ Index Run::training_draws() const {
 
 CoordinateStates Run::coordinate(std::size_t fold, Index i) {
   const SteinFrame& frame = frames[fold];
-  products_.resize(folds.size());
+  if (products_.empty()) {
+    for (const SteinFrame& each : frames) {
+      products_.push_back({each.shared_products(table.gradients), 0, {}});
+    }
+  }
   Products& products = products_[fold];
   if (i < products.first || i >= products.first + products.u.cols()) {
     // Those who go from one coordinate to the next get many at once.
     if (i != products.first + products.u.cols()) {
-      return {table, frame, i, frame.products(table.gradients, i, 1).col(0)};
+      return {table, frame, i, frame.products(table.gradients, products.shared, i, 1).col(0)};
     }
     products.first = i;
     const Index count = std::min(columns_at_once, table.dimension() - i);
-    products.u = frame.products(table.gradients, i, count);
+    products.u = frame.products(table.gradients, products.shared, i, count);
   }
   return {table, frame, i, products.u.col(i - products.first)};
 }
@@ -136,8 +140,9 @@ void Run::cut_folds() {
 }
 
 SteinFrame Run::fit_frame(const Fold& fold) const {
+  // Of more coordinates, few directions alone are fitted.
   const std::size_t enough =
-      std::max<std::size_t>(4000, 10 * static_cast<std::size_t>(table.dimension()));
+      std::clamp<std::size_t>(10 * static_cast<std::size_t>(table.dimension()), 4000, 10'000);
   const std::vector<Index> rows = training_states(fold, enough);
   return SteinFrame::fit(table.positions(rows, Eigen::all), table.gradients(rows, Eigen::all),
                          table.weights(rows), static_cast<double>(training_draws()));
@@ -150,7 +155,7 @@ void Run::measure_tails() {
     shape_u.emplace_back(d);
     const std::vector<Index>& rows = training_rows_.emplace_back(one_state_per_draw(folds[f]));
     const Eigen::MatrixXd gradients = table.gradients(rows, Eigen::all);
-    const Eigen::MatrixXd u = frames[f].products(gradients, 0, d);
+    const Eigen::MatrixXd u = frames[f].products(gradients);
     for (Index i = 0; i < d; ++i) {
       const Eigen::VectorXd offset = table.positions.col(i)(rows).array() - frames[f].centre[i];
       shape_z[f][i] = std::max(0.0, shape_of(offset));
@@ -173,7 +178,7 @@ void Run::share_columns(const SharpenSettings& settings) {
   const Eigen::MatrixXd gradient_means = table.draw_means_of(table.gradients);
   std::vector<Eigen::MatrixXd> linear_means;
   for (const SteinFrame& frame : frames) {
-    linear_means.push_back(frame.products(gradient_means, 0, d));
+    linear_means.push_back(frame.products(gradient_means));
     blocks.push_back(block_features(frame, settings));
   }
   const Index room =

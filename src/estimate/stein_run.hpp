@@ -110,6 +110,7 @@ class Run {
 
  private:
   struct Products {
+    Eigen::MatrixXd shared;  ///< what those of all coordinates share
     Index first = 0;
     Eigen::MatrixXd u;
   };

@@ -47,13 +47,15 @@ constexpr Target correlated{0, 1, [](double z, double w) {
                               return Point{z, -(z - other / 2) / 0.75};
                             }};
 
-struct Wrong {
+struct Variation {
   double gradient = 1;  ///< the gradient is off by this factor
+  double memory = 0.6;  ///< the correlation of neighbouring draws
 };
 
 /// Two autoregressions drive the draws and, tied to these, four states of every trajectory.
-RunningSummary chain_of(const Target& target, int draws, Stream& stream, Wrong wrong = {}) {
-  constexpr double phi = 0.6;
+RunningSummary chain_of(const Target& target, int draws, Stream& stream,
+                        const Variation& variation = {}) {
+  const double phi = variation.memory;
   constexpr int states = 4;
   double z = stream.normal();
   double w = stream.normal();
@@ -67,7 +69,7 @@ RunningSummary chain_of(const Target& target, int draws, Stream& stream, Wrong w
       const Point point = target.at(z / 2 + std::sqrt(0.75) * stream.normal(),
                                     w / 2 + std::sqrt(0.75) * stream.normal());
       const double u = point.x - centre;
-      const double g = wrong.gradient * point.gradient;
+      const double g = variation.gradient * point.gradient;
       const std::array terms{u, u * u, g, u * g, u * u * g};
       for (std::size_t j = 0; j < means.size(); ++j) means[j] += terms[j] / states;
     }
@@ -83,9 +85,10 @@ struct Replicate {
   std::vector<RunningSummary> chains;
   std::vector<const RunningSummary*> pointers;
 
-  Replicate(const Target& target, int count, int draws, std::uint64_t seed, Wrong wrong = {}) {
+  Replicate(const Target& target, int count, int draws, std::uint64_t seed,
+            const Variation& variation = {}) {
     Stream stream({.seed = seed}, Purpose::test);
-    for (int c = 0; c < count; ++c) chains.push_back(chain_of(target, draws, stream, wrong));
+    for (int c = 0; c < count; ++c) chains.push_back(chain_of(target, draws, stream, variation));
     for (const RunningSummary& chain : chains) pointers.push_back(&chain);
   }
   RunningEstimate estimate() const { return running_estimate(pointers, 0); }
@@ -101,10 +104,11 @@ struct Errors {
   double gain_of_sd() const { return plain_sd / sharp_sd; }
 };
 
-Errors errors_of(const Target& target, int chains, int draws, Wrong wrong = {}) {
+Errors errors_of(const Target& target, int chains, int draws, const Variation& variation = {}) {
   Errors errors;
   for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-    const RunningEstimate estimate = Replicate(target, chains, draws, 100 + seed, wrong).estimate();
+    const RunningEstimate estimate =
+        Replicate(target, chains, draws, 100 + seed, variation).estimate();
     const Estimate& sharp = estimate.sharpened->estimate;
     errors.mean.add(sharp.mean - target.mean, sharp.mcse_mean);
     errors.sd.add(sharp.sd - target.sd, sharp.mcse_sd);
@@ -264,12 +268,12 @@ TEST(RunningSharpen, GoesOnFromAnArchive) {
 // The limit is what |t| exceeds with probability 1e-3 / 2; 400 healthy runs fail 0.4 times at most,
 // and more than 5 times in a run of 10^5. The shortest batches are of 8 draws.
 TEST(RunningSteinCheck, PassesHealthyRuns) {
-  for (const int draws : {128, 512}) {
+  for (const double memory : {0.6, 0.9}) {
     for (const Target* target : {&normal, &skewed, &correlated}) {
       int failed = 0;
       for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-        const SteinCheck check =
-            running_stein_check(Replicate(*target, 4, draws, 100 + seed).pointers);
+        const Replicate run(*target, 4, 128, 100 + seed, {.memory = memory});
+        const SteinCheck check = running_stein_check(run.pointers);
         EXPECT_EQ(check.features, 2u);
         EXPECT_NEAR(check.limit, 4.1096, 1e-4);  // 64 batches: 21 degrees of freedom
         failed += !check.passed();

@@ -129,7 +129,7 @@ TEST(SteinFrame, IsExactForAGaussianWhateverTheSample) {
   const NormalRun run(20);
   const StateTable table(run.states);
   const SteinFrame frame = SteinFrame::fit(table.positions, table.gradients, table.weights, 80);
-  EXPECT_FALSE(frame.diagonal);
+  EXPECT_TRUE(frame.dense());
   for (Index i = 0; i < 4; ++i) {
     EXPECT_NEAR(frame.scale[i], std::sqrt(run.model.variance(static_cast<std::size_t>(i))), 1e-5);
     EXPECT_NEAR(frame.centre[i], 0, 1e-5);
@@ -145,7 +145,9 @@ TEST(SteinFrame, IsExactForAGaussianWhateverTheSample) {
 TEST(SteinFrame, IsDiagonalWhereDrawsAreFew) {
   const NormalRun run(20);
   const StateTable table(run.states);
-  EXPECT_TRUE(SteinFrame::fit(table.positions, table.gradients, table.weights, 7).diagonal);
+  const SteinFrame frame = SteinFrame::fit(table.positions, table.gradients, table.weights, 7);
+  EXPECT_FALSE(frame.dense());
+  EXPECT_EQ(frame.low_rank_left.cols(), 0);
 }
 
 struct Columns {

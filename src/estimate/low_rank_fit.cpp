@@ -1,0 +1,116 @@
+// Fits a matrix that is diagonal but for some directions, where a dense one has too few draws.
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "rehmc/core/random.hpp"
+#include "stein_frame.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using Eigen::Index;
+
+constexpr Index most_directions = 128;
+/// States, and coordinates, for every direction.
+constexpr Index numbers_per_direction = 8;
+/// Scales and directions are found in turns.
+constexpr int rounds = 4;
+constexpr int passes = 2;
+/// A direction that is stretched or shrunk by less is not worth its noise.
+constexpr double least_stretch = 1.2;
+
+/// An orthonormal basis of the columns.
+Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
+  return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
+}
+
+/// A random basis to begin with: Halko, Martinsson & Tropp (2011), section 4.
+Eigen::MatrixXd random_basis(Index dimension, Index count) {
+  Stream stream({}, Purpose::estimate);
+  Eigen::MatrixXd columns(dimension, count);
+  stream.fill_normal({columns.data(), static_cast<std::size_t>(columns.size())});
+  return orthonormal(columns);
+}
+
+/// Takes a basis closer to the leading right singular vectors of the rows, by their algorithm 4.4.
+Eigen::MatrixXd refined(Eigen::MatrixXd basis, const Eigen::MatrixXd& rows) {
+  for (int pass = 0; pass < passes; ++pass) {
+    const Eigen::MatrixXd image = rows * basis;
+    basis = orthonormal(rows.transpose() * image);
+  }
+  return basis;
+}
+
+void remove(const Eigen::MatrixXd& basis, Eigen::MatrixXd& rows) {
+  const Eigen::MatrixXd inside = rows * basis;
+  rows.noalias() -= inside * basis.transpose();
+}
+
+/// For every column by minus the slope of x on g, or the variance where that is not positive.
+Eigen::VectorXd squared_scales(const Eigen::MatrixXd& x, const Eigen::MatrixXd& g) {
+  Eigen::VectorXd result(x.cols());
+  for (Index i = 0; i < x.cols(); ++i) {
+    const double slope = -x.col(i).dot(g.col(i)) / g.col(i).squaredNorm();
+    result[i] = slope > 0 ? slope : x.col(i).squaredNorm();
+  }
+  return result;
+}
+
+}  // namespace
+
+LowRankFit LowRankFit::of(const Eigen::MatrixXd& positions, const Eigen::MatrixXd& gradients) {
+  const Index d = positions.cols();
+  LowRankFit fit;
+  fit.scale = squared_scales(positions, gradients).cwiseSqrt();
+  fit.directions.resize(d, 0);
+  const Index count =
+      std::min(most_directions, std::min(d, positions.rows()) / numbers_per_direction);
+  if (count == 0) return fit;
+
+  // To begin with, in units in which positions and gradients have the same variance: then a
+  // direction stands out alike whether it is stretched or shrunk.
+  Eigen::VectorXd scale =
+      (positions.colwise().norm().array() / gradients.colwise().norm().array()).sqrt();
+  Eigen::MatrixXd basis = random_basis(d, count);
+  Eigen::MatrixXd x_inside;
+  Eigen::MatrixXd g_inside;
+  for (int round = 1; round <= rounds; ++round) {
+    Eigen::MatrixXd x = positions * scale.cwiseInverse().asDiagonal();
+    Eigen::MatrixXd g = gradients * scale.asDiagonal();
+    // A Gaussian has x + g = U (I - Lambda) U' g at every state: no noise moves these directions.
+    basis = refined(std::move(basis), x + g);
+    if (round == rounds) {
+      x_inside = x * basis;
+      g_inside = g * basis;
+      break;
+    }
+    remove(basis, x);
+    remove(basis, g);
+    scale.array() *= squared_scales(x, g).array().sqrt();
+  }
+  if (!scale.allFinite()) return fit;
+
+  const Eigen::MatrixXd slope =
+      (g_inside.transpose() * g_inside).ldlt().solve(g_inside.transpose() * x_inside);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(-0.5 * (slope + slope.transpose()));
+  std::vector<Index> worth;
+  for (Index k = 0; k < count; ++k) {
+    const double stretch = solver.eigenvalues()[k];
+    if (stretch > least_stretch || (stretch > 0 && stretch < 1 / least_stretch)) worth.push_back(k);
+  }
+  if (worth.empty()) return fit;
+  fit.scale = scale;
+  fit.directions = basis * solver.eigenvectors()(Eigen::all, worth);
+  fit.stretch = solver.eigenvalues()(worth);
+  return fit;
+}
+
+}  // namespace rehmc
