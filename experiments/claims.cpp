@@ -194,6 +194,7 @@ class CaseClaims {
 
   void leading_component() {
     const Gains& gains = results_.of(KernelKind::hmc);
+    const Gains& nuts = results_.of(KernelKind::nuts_slice);
     const std::size_t last = length_divisors.size() - 1;
     const auto whole = gains.component(last, ComponentQuantity::angle);
     const auto early = gains.component(1, ComponentQuantity::angle);
@@ -213,7 +214,12 @@ class CaseClaims {
         "substantial advantage as chains are run longer",
         fmt::format("{:.2f}, {:.2f}", early.log2.value, whole.log2.value),
         fmt::format("{:.2f}, {:.2f}", early.log2.error, whole.log2.error),
-        all_of({above(whole.log2, 0.3), above(growth, 0)}), "");
+        all_of({above(whole.log2, 0.3), above(growth, 0)}),
+        fmt::format(
+            "judged as: above 0.3 in the end, and more than at first. NUTS (slice): {:.2f}, "
+            "{:.2f}",
+            nuts.component(1, ComponentQuantity::angle).log2.value,
+            nuts.component(last, ComponentQuantity::angle).log2.value));
   }
 
  private:
