@@ -58,13 +58,19 @@ Eigen::MatrixXd SharedColumns::solve(const Eigen::MatrixXd& covariance) const {
 }
 
 Eigen::MatrixXd SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others) const {
-  Eigen::MatrixXd left = others;
-  if (size() == 0) return left;
+  Eigen::MatrixXd left;
+  remainders(others, left);
+  return left;
+}
+
+void SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others,
+                               Eigen::MatrixXd& left) const {
+  left = others;
+  if (size() == 0) return;
   const Eigen::RowVectorXd mean = TrainingMoments::mean(others, fold_);
   const Eigen::MatrixXd explained =
       solve(TrainingMoments::covariance(columns_, mean_, others, mean, fold_));
   left.noalias() -= columns_ * explained;
-  return left;
 }
 
 CrossFit::CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold)

@@ -23,6 +23,8 @@ class SharedColumns {
   const Eigen::MatrixXd& columns() const { return columns_; }
   /// What the shared columns leave of others, in all draws. Many at once are quicker.
   Eigen::MatrixXd remainders(const Eigen::Ref<const Eigen::MatrixXd>& others) const;
+  /// The same into a matrix that is kept between calls.
+  void remainders(const Eigen::Ref<const Eigen::MatrixXd>& others, Eigen::MatrixXd& left) const;
   /// How the fold's mean of what they explain of any column depends on that column in the draws
   /// outside; see CrossFit::Fit.
   const Eigen::VectorXd& dependence() const { return dependence_; }

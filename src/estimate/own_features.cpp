@@ -2,10 +2,14 @@
 #include "own_features.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace rehmc::stein {
 
 namespace {
+
+/// Of a feature that takes no part.
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The tails of the features of powers.
 std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
@@ -19,6 +23,10 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
   for (Index field = 1; field < power_fields; ++field) {
     const double along = field <= highest_power ? shape_u : shape_g;
     const auto power = static_cast<double>(power_of(field));
+    if (power_of(field) > run.highest_power(fold)) {
+      shapes.push_back({infinity, infinity});
+      continue;
+    }
     const double direct = shape_of(power_feature(some, field));
     if (power_of(field) == 1) of_product = std::max(0.0, direct);
     shapes.push_back(

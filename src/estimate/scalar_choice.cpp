@@ -15,6 +15,10 @@ namespace {
 constexpr double surely_heavy = 0.4;
 /// A larger set must be better by this factor of the variance: the choice is noisy.
 constexpr double worthwhile = 0.9;
+/// A remainder with a heavier tail has no fourth moment, so that its variance is hardly known:
+/// a set that leaves one must be better by far.
+constexpr double surely_known = 0.25;
+constexpr double by_far = 0.15;
 /// What the precision of stored gradients may do to an estimate, in sds.
 constexpr double single_precision = 1e-5;
 
@@ -75,12 +79,24 @@ FeatureSet ScalarFit::best_set(Index target) {
     if (left_[s].size() == 0 || !left_[s].col(target).allFinite()) continue;
     const auto set = static_cast<FeatureSet>(s);
     const double error = run_.errors.raised_error(left_[s].col(target) + effect_of(set, target));
-    if (error < worthwhile * least || !(least >= 0)) {
+    const bool better = error < worthwhile * least &&
+                        (error < by_far * worthwhile * least || is_known(set, target, best));
+    if (better || !(least >= 0)) {
       least = error;
       best = set;
     }
   }
   return best;
+}
+
+bool ScalarFit::is_known(FeatureSet set, Index target, FeatureSet rival) const {
+  if (target >= moment_targets) return true;
+  const auto heavy = [&](FeatureSet one) {
+    if (one == FeatureSet::none) return false;
+    const Eigen::VectorXd left = left_[index(one)].col(target) + effect_of(one, target);
+    return shape_of((left.array() - left.mean()).matrix()) > surely_known;
+  };
+  return !heavy(set) || heavy(rival);
 }
 
 SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states) {

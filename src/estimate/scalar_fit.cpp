@@ -27,6 +27,8 @@ constexpr double typical_power_law = 0.07;
 constexpr double heaviest_growing = 1.0;
 /// But one that is no heavier than its target, give or take this, may be just what cancels it.
 constexpr double as_heavy = 0.25;
+/// The highest power of z in fields that go with indicators; see Run::highest_power().
+constexpr Eigen::Index highest_for_indicators = 1;
 /// Up to this dimension rows are looked at; the best of them take part.
 constexpr Eigen::Index row_dimension = 100;
 constexpr std::size_t most_rows = 24;
@@ -177,8 +179,11 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
   layout.power_law = shape > power_law_tail || run_.shape_z[fold].mean() > typical_power_law;
   // Moments have tails of their own, which growing fields may well cancel: the choice by the
   // error that is left decides. Indicators are bounded.
-  const auto may_grow = [&](std::size_t group, const Shape& tail) {
-    if (group == of_quantiles) return !layout.power_law && tail.direct <= lightest_tail;
+  const auto may_grow = [&](std::size_t group, Index power, const Shape& tail) {
+    if (group == of_quantiles) {
+      return power <= highest_for_indicators && !layout.power_law && tail.direct <= lightest_tail;
+    }
+    if (power > run_.highest_power(fold)) return false;
     const double of_target = (group == of_sd ? 2 : 1) * shape;
     return tail.least() <= std::max(heaviest_growing, of_target + as_heavy);
   };
@@ -190,7 +195,7 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
       if (place == 0 || place >= power_fields) {
         if (tail.least() > heaviest_tail) continue;
         (place == 0 ? layout.constant : layout.bounded)[g].push_back(column);
-      } else if (may_grow(g, tail)) {
+      } else if (may_grow(g, power_of(place), tail)) {
         powers[g].push_back(column);
       }
     }

@@ -111,6 +111,9 @@ class ScalarFit {
 
   /// The set that leaves the least long-run variance of a target.
   FeatureSet best_set(Index target);
+  /// Whether the error that a set leaves of a target is known as well as that of a rival. That of
+  /// indicators always is, as far as features of moderate growth explain them.
+  bool is_known(FeatureSet set, Index target, FeatureSet rival) const;
 
   Eigen::VectorXd effect_of(FeatureSet set, Index target) const;
 

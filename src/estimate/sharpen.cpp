@@ -28,10 +28,9 @@ class Check {
   explicit Check(Run& run) : run_(run) {}
 
   void add(const Eigen::Ref<const Eigen::VectorXd>& series, Index coordinate) {
-    const double squared_error = run_.errors.raised_error(series);
-    if (!(squared_error > 0)) return;
+    const double z = run_.errors.score(series);
+    if (std::isnan(z)) return;
     ++result_.features;
-    const double z = std::abs(series.mean()) / std::sqrt(squared_error);
     if (!(z <= result_.worst)) {
       result_.worst = z;
       result_.coordinate = static_cast<std::size_t>(coordinate);
@@ -48,27 +47,29 @@ class Check {
   SteinCheck result_;
 };
 
-/// Looks at the fields 1, z, z^2 and that of the median; z^3 has too heavy a tail to judge by.
+/// Looks at the fields 1, z and those of two thresholds; z^2 and z^3 have too heavy tails to judge
+/// by.
 void check_coordinate(const Run& run, Index i, const std::vector<CoordinateStates>& states,
                       const std::vector<OwnFeatures>& powers, Check& check) {
-  for (Index field = 0; field <= 2; ++field) {
+  for (Index field = 0; field <= 1; ++field) {
     const bool heavy = std::any_of(powers.begin(), powers.end(), [&](const OwnFeatures& own) {
       return own.shapes[static_cast<std::size_t>(field)].least() > heaviest_tail;
     });
-    if (!heavy) {
-      check.add(run.across_folds([&](std::size_t f) { return powers[f].columns.col(field); }), i);
-    }
-    // The field of a threshold has the tail of the field 1.
-    if (!heavy && field == 0) {
-      Eigen::VectorXd median(to_index(run.table.draws()));
+    if (heavy) continue;
+    check.add(run.across_folds([&](std::size_t f) { return powers[f].columns.col(field); }), i);
+    if (field != 0) continue;
+    // The field of a threshold has the tail of the field 1. One sd to both sides of the centre:
+    // together they see what is off in the middle, apart what is off on one side.
+    for (const double side : {-1.0, 1.0}) {
+      Eigen::VectorXd series(to_index(run.table.draws()));
       for (std::size_t f = 0; f < run.folds.size(); ++f) {
         const Fold& fold = run.folds[f];
         const SteinFrame& frame = run.frames[f];
-        const ThresholdSeries at(run.table, frame, i, states[f], frame.centre[i], fold.begin,
-                                 fold.end);
-        median.segment(fold.begin, fold.end - fold.begin) = at.feature;
+        const ThresholdSeries at(run.table, frame, i, states[f],
+                                 frame.centre[i] + side * frame.scale[i], fold.begin, fold.end);
+        series.segment(fold.begin, fold.end - fold.begin) = at.feature;
       }
-      check.add(median, i);
+      check.add(series, i);
     }
   }
 }
@@ -176,14 +177,15 @@ class Group {
   void fit_parts(std::size_t f, std::vector<Part>& parts) {
     if (parts.empty()) return;
     const Index width = std::max(panel, parts.back().begin + parts.back().columns.cols());
-    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(to_index(run_.table.draws()), width);
-    for (const Part& part : parts) all.middleCols(part.begin, part.columns.cols()) = part.columns;
-    const Eigen::MatrixXd remainders = run_.shared[f].remainders(all);
+    // What is left of earlier parts between these is of no account.
+    if (all_.cols() != width) all_.setZero(to_index(run_.table.draws()), width);
+    for (const Part& part : parts) all_.middleCols(part.begin, part.columns.cols()) = part.columns;
+    run_.shared[f].remainders(all_, remainders_);
     for (Part& part : parts) {
       const Index count = part.columns.cols();
       const auto& states = *part.task->states;
       part.task->fit.fit(f, part.task->own[f], std::move(part.columns),
-                         remainders.middleCols(part.begin, count),
+                         remainders_.middleCols(part.begin, count),
                          states.empty() ? nullptr : &states[f]);
     }
   }
@@ -193,6 +195,8 @@ class Group {
   Index most_;
   Index alignment_;  ///< of the first column of a scalar
   std::vector<Task> tasks_;
+  Eigen::MatrixXd all_;         ///< the columns of some scalars
+  Eigen::MatrixXd remainders_;  ///< what shared columns leave of them
 };
 
 Task task_of_function(Run& run, std::size_t k, const ScalarStates& scalar) {

@@ -146,27 +146,34 @@ ThresholdSeries::ThresholdSeries(const StateTable& table, const SteinFrame& fram
   const bool usable = std::abs(q) < farthest_threshold;
   const double lower = normal_cdf(q);
   const double upper = normal_cdf(-q);
-  const auto first = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(begin)]);
-  const auto last = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(end)]);
-  const auto x = table.positions.col(coordinate).segment(first, last - first).array();
-  const auto is_below = x <= threshold;
-  const auto weight = table.weights.segment(first, last - first).array();
-  // For all states first, so that the machine can take several at once.
-  const Eigen::ArrayXd below = is_below.select(weight, 0.0);
-  const Eigen::ArrayXd field =
-      weight * is_below.select(upper * states.below.segment(first, last - first).array(),
-                               lower * states.above.segment(first, last - first).array());
-  for (Eigen::Index n = begin; n < end; ++n) {
-    const auto at = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(n)]);
-    const auto next = static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(n) + 1]);
-    double below_sum = 0;
-    double field_sum = 0;
-    for (Eigen::Index s = at; s < next; ++s) {
-      below_sum += below[s - first];
-      field_sum += field[s - first];
+  const auto begin_of = [&](Eigen::Index n) {
+    return static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(n)]);
+  };
+  // For some states first, so that the machine can take several at once; then for their draws.
+  constexpr Eigen::Index states_at_once = 1024;
+  Eigen::ArrayXd below;
+  Eigen::ArrayXd field;
+  for (Eigen::Index n = begin; n < end;) {
+    Eigen::Index next = n + 1;
+    while (next < end && begin_of(next + 1) - begin_of(n) <= states_at_once) ++next;
+    const Eigen::Index first = begin_of(n);
+    const Eigen::Index count = begin_of(next) - first;
+    const auto is_below =
+        table.positions.col(coordinate).segment(first, count).array() <= threshold;
+    const auto weight = table.weights.segment(first, count).array();
+    below = is_below.select(weight, 0.0);
+    field = weight * is_below.select(upper * states.below.segment(first, count).array(),
+                                     lower * states.above.segment(first, count).array());
+    for (; n < next; ++n) {
+      double below_sum = 0;
+      double field_sum = 0;
+      for (Eigen::Index s = begin_of(n); s < begin_of(n + 1); ++s) {
+        below_sum += below[s - first];
+        field_sum += field[s - first];
+      }
+      indicator[n - begin] = below_sum;
+      feature[n - begin] = usable ? field_sum + below_sum - lower : 0.0;
     }
-    indicator[n - begin] = below_sum;
-    feature[n - begin] = usable ? field_sum + below_sum - lower : 0.0;
   }
 }
 

@@ -36,13 +36,18 @@ class Errors {
   }
   /// Squared standard error of the mean over all draws; 0 for a series that does not move.
   double squared_error(const Eigen::Ref<const Eigen::VectorXd>& series);
-  /// The same, raised for series of which few draws carry most of the variance, such as remainders
-  /// that are small but for the tails, and the more so if the series is slow: their variance is
-  /// more often seen too small than too large. The factor was chosen by simulation, for the
-  /// variance of error / MCSE over laws from normal to Student-t(2.5).
+  /// The same, raised for a mean whose law is skewed, as those of remainders are that few draws on
+  /// one side carry: without such draws both the mean and its error come out too small. To first
+  /// order, error / MCSE has the mean square 1 + 2 s^2, with s the skewness of the mean.
   double raised_error(const Eigen::Ref<const Eigen::VectorXd>& series);
+  /// How many standard errors the mean is from 0, as a normal score without its sign: corrected for
+  /// a skewed law of the mean, and for the few degrees of freedom of an error that few draws carry.
+  double score(const Eigen::Ref<const Eigen::VectorXd>& series);
 
  private:
+  /// Of the mean of the series that was looked at last, from sums of its batches.
+  double skewness_of_mean() const;
+
   ChainTable series_;  ///< about its mean, in units of its sd
   EffectiveSize effective_size_;
   double effective_ = 0;
@@ -70,9 +75,17 @@ class Run {
   /// Of the tails of every coordinate and of its (C g), 0 for light tails; one per fold.
   std::vector<Eigen::VectorXd> shape_z;
   std::vector<Eigen::VectorXd> shape_u;
+  /// Of the tails of (x_i - m_i) g_i, the mean over some coordinates; one per fold. A power law
+  /// bounds those.
+  std::vector<double> shape_virial;
   bool usable = false;
 
   Index training_draws() const;
+  /// The highest power of z in fields that go with moments. Higher ones leave remainders that rare
+  /// states of the tails decide: small but for what was not seen. Only where gradients vanish in
+  /// the tails, as those of a power law do, z^3 grows as z^2 does elsewhere, and is what cancels
+  /// squares.
+  Index highest_power(std::size_t fold) const;
 
   /// One coordinate in the frame of one fold.
   CoordinateStates coordinate(std::size_t fold, Index i);

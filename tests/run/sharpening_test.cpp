@@ -18,6 +18,7 @@
 #include "models/correlated_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/log_exponential.hpp"
+#include "models/two_mode_mixture.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/run/finish.hpp"
 #include "rehmc/run/sample.hpp"
@@ -178,6 +179,20 @@ TEST(Sharpening, IsRefusedForAGradientWrongByOnePercentInOneCoordinate) {
   EXPECT_FALSE(summary.sharpening.spot_check.passed);
   EXPECT_TRUE(warns_of(summary, "gradient"));
   expect_refused(summary);
+}
+
+TEST(Sharpening, CannotTellOneModeOfTwoFromTheWhole) {
+  // The check is a local one: chains that all sit in one mode, ten sds from the other, pass it, and
+  // are sharpened about the wrong mean. The user's page says so.
+  SampleSettings settings;
+  settings.seed = 1;
+  settings.start = {{5, 0}, {5, 0}, {5, 0}, {5, 0}};
+  const RunSummary summary = summarise_run(sample(TwoModeMixture({2, 10}), settings));
+  EXPECT_TRUE(summary.sharpening.check->passed());
+  ASSERT_TRUE(summary.parameters[0].sharpened);
+  const Estimate& estimate = summary.parameters[0].sharpened->estimate;
+  EXPECT_NEAR(estimate.mean, 5, 1e-3);  // and not 0
+  EXPECT_LT(estimate.mcse_mean, 1e-3);
 }
 
 TEST(Sharpening, IsRefusedForADensityWithAJump) {
