@@ -105,8 +105,9 @@ class Sample(unittest.TestCase):
             result = rehmc(*words, "--draws", "4000", "--output", run, "--sharpen", sharpen)
             self.assertEqual(result.returncode, 0, result.stderr)
             draws[sharpen] = self.summary(run)["draws"]
-        self.assertLess(draws["auto"], 1000)
-        self.assertEqual(draws["none"], 4000)  # independent draws would need 62,500 per chain
+        # Independent draws would need 62,500 per chain.
+        self.assertLess(draws["auto"], 2000)
+        self.assertEqual(draws["none"], 4000)
 
     def test_plain_means_are_those_of_the_rows(self):
         run, _ = self.sample("run")
