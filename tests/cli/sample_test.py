@@ -8,6 +8,7 @@ import pathlib
 import pty
 import re
 import select
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -98,16 +99,16 @@ class Sample(unittest.TestCase):
         self.assertIn("expected auto or none", result.stderr)
 
     def test_until_goes_by_the_sharpened_error(self):
-        words = ("sample", "log-exponential", "--seed", "3", "--progress", "none", "--until", "mcse(mean)<=0.002*sd")
-        draws = {}
-        for sharpen in ("auto", "none"):
-            run = self.path / f"until-{sharpen}"
-            result = rehmc(*words, "--draws", "4000", "--output", run, "--sharpen", sharpen)
+        def draws(seed, sharpen):
+            run = self.path / f"until-{sharpen}-{seed}"
+            words = ("sample", "log-exponential", "--seed", seed, "--progress", "none", "--draws", "4000")
+            result = rehmc(*words, "--until", "mcse(mean)<=0.002*sd", "--output", run, "--sharpen", sharpen)
             self.assertEqual(result.returncode, 0, result.stderr)
-            draws[sharpen] = self.summary(run)["draws"]
-        # Independent draws would need 62,500 per chain.
-        self.assertLess(draws["auto"], 2000)
-        self.assertEqual(draws["none"], 4000)
+            return self.summary(run)["draws"]
+
+        # Where a run stops depends on the worst of ten error bars, so several are run.
+        self.assertLess(statistics.median(draws(seed, "auto") for seed in range(1, 6)), 1000)
+        self.assertEqual(draws(3, "none"), 4000)  # independent draws would need 62,500 per chain
 
     def test_plain_means_are_those_of_the_rows(self):
         run, _ = self.sample("run")
