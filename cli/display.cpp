@@ -22,14 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string duration_text(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
-  const auto s = static_cast<long long>(std::llround(seconds));
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
-}
-
 /// The counters at one moment.
 struct Snapshot {
   std::uint64_t gradients = 0;
@@ -230,6 +222,14 @@ class Painter {
 };
 
 }  // namespace
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  const auto s = static_cast<long long>(std::llround(seconds));
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
+}
 
 ProgressKind parse_progress(std::string_view name) {
   if (name == "auto") return isatty(STDERR_FILENO) ? ProgressKind::terminal : ProgressKind::plain;

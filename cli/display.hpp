@@ -4,12 +4,16 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 
 #include "rehmc/run/job.hpp"
 
 namespace rehmc::cli {
+
+/// Such as "40 s", "3 min 05 s", "2 h 10 min".
+std::string duration_text(double seconds);
 
 enum class ProgressKind { terminal, plain, json, none };
 

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
+#include "display.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/page.hpp"
 #include "interrupt.hpp"
@@ -31,12 +31,6 @@ struct PaperOptions {
   bool list = false;
 };
 
-std::string minutes(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 void print_sections() {
   for (const experiments::Section& section : experiments::sections()) {
     fmt::print("{:<12}  {}\n", section.name, section.summary);
@@ -46,7 +40,7 @@ void print_sections() {
 void show(const experiments::PaperProgress& progress) {
   const std::string line =
       fmt::format("{:3.0f}%  {:<28} {} so far, about {} left", 100 * progress.done, progress.piece,
-                  minutes(progress.seconds), minutes(progress.seconds_left));
+                  duration_text(progress.seconds), duration_text(progress.seconds_left));
   if (isatty(STDERR_FILENO) != 0) {
     fmt::print(stderr, "\r{:<79}", line);
   } else {

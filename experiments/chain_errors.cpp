@@ -38,15 +38,15 @@ void Places::find(const Bins& of, std::span<const double> values) {
 ArmSums::ArmSums(std::size_t arms, std::span<const double> centre, const Bins& bins)
     : centre_(centre),
       bins_(bins),
-      first_(arms, std::vector<double>(centre.size())),
-      second_(first_),
+      moments_({centre.begin(), centre.end()}),
+      sums_(arms, std::vector<double>(moments_.size())),
       counts_(arms, std::vector<float>(centre.size() * Bins::count)) {}
 
 void ArmSums::add(std::span<const std::span<const double>> states, const ArmShares& shares) {
   ++draws_;
   uses_.resize(std::max(uses_.size(), states.size()));
   for (auto& uses : uses_) uses.clear();
-  for (std::size_t arm = 0; arm < first_.size(); ++arm) {
+  for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
     add_moments(arm, shares.of(arm), states);
     for (const Share& share : shares.for_histogram(arm)) {
       uses_[share.state].push_back({arm, share.weight});
@@ -63,54 +63,26 @@ void ArmSums::add(std::span<const std::span<const double>> states, const ArmShar
   }
 }
 
-/// Four states in one pass, so that the sums are read and written a quarter as often.
 void ArmSums::add_moments(std::size_t arm, std::span<const Share> shares,
                           std::span<const std::span<const double>> states) {
-  const std::size_t d = centre_.size();
-  const double* const centre = centre_.data();
-  double* const first = first_[arm].data();
-  double* const second = second_[arm].data();
-  std::size_t s = 0;
-  for (; s + 4 <= shares.size(); s += 4) {
-    const double* const a = states[shares[s].state].data();
-    const double* const b = states[shares[s + 1].state].data();
-    const double* const c = states[shares[s + 2].state].data();
-    const double* const e = states[shares[s + 3].state].data();
-    const double wa = shares[s].weight;
-    const double wb = shares[s + 1].weight;
-    const double wc = shares[s + 2].weight;
-    const double we = shares[s + 3].weight;
-#pragma omp simd
-    for (std::size_t i = 0; i < d; ++i) {
-      const double xa = a[i] - centre[i];
-      const double xb = b[i] - centre[i];
-      const double xc = c[i] - centre[i];
-      const double xe = e[i] - centre[i];
-      first[i] += wa * xa + wb * xb + wc * xc + we * xe;
-      second[i] += wa * xa * xa + wb * xb * xb + wc * xc * xc + we * xe * xe;
-    }
-  }
-  for (; s < shares.size(); ++s) {
-    const double* const x = states[shares[s].state].data();
-    const double weight = shares[s].weight;
-#pragma omp simd
-    for (std::size_t i = 0; i < d; ++i) {
-      const double difference = x[i] - centre[i];
-      first[i] += weight * difference;
-      second[i] += weight * difference * difference;
-    }
+  weighted_.clear();
+  for (const auto& [state, weight] : shares) weighted_.push_back({{states[state], {}, 0}, weight});
+  // In blocks, which read and write the sums once for all of their states.
+  const std::span<const WeightedState> all(weighted_);
+  for (std::size_t s = 0; s < all.size(); s += block) {
+    moments_.add_all(all.subspan(s, std::min(block, all.size() - s)), sums_[arm]);
   }
 }
 
 void ArmSums::estimate(std::size_t arm, Statistic statistic, std::span<double> out) const {
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const double mean = first_[arm][i] / draws_;
+    const double mean = sums_[arm][i] / draws_;
     switch (statistic) {
       case Statistic::mean:
         out[i] = centre_[i] + mean;
         break;
       case Statistic::variance:
-        out[i] = second_[arm][i] / draws_ - mean * mean;
+        out[i] = sums_[arm][out.size() + i] / draws_ - mean * mean;
         break;
       case Statistic::quantile:
         out[i] = bins_.quantile(i, &counts_[arm][i * Bins::count], draws_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/arms.hpp"
+#include "rehmc/recycle/features.hpp"
 
 namespace rehmc::experiments {
 
@@ -72,14 +73,16 @@ class ArmSums {
     std::size_t arm;
     double weight;
   };
+  static constexpr std::size_t block = 4;  ///< what MomentFeatures adds in one pass
   void add_moments(std::size_t arm, std::span<const Share> shares,
                    std::span<const std::span<const double>> states);
 
   std::span<const double> centre_;
   const Bins& bins_;
   double draws_ = 0;
-  std::vector<std::vector<double>> first_;
-  std::vector<std::vector<double>> second_;
+  MomentFeatures moments_;
+  std::vector<std::vector<double>> sums_;  ///< by arm: x - centre, then its square
+  std::vector<WeightedState> weighted_;    ///< scratch
   std::vector<std::vector<float>> counts_;
   std::vector<std::vector<Use>> uses_;  ///< of the histograms, by state
   Places places_;

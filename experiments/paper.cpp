@@ -1,6 +1,7 @@
 // Runs the sections in order, tells how far they are, and writes what came out.
 #include "experiments/paper.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,9 +70,11 @@ class Agenda {
         static_cast<double>(size.chains * size.iterations) / static_cast<double>(size.groups);
     for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
       for (std::size_t g = 0; g < size.groups; ++g) {
-        pieces_[fmt::format("{}{}-{}", prefix, describe(all_kernels[k]), g)] = each * cost[k];
-        if (name == CaseName::cox && all_kernels[k] == KernelKind::hmc) {
-          pieces_[fmt::format("{}hmc-small-{}", prefix, g)] = each * cost[k];
+        const KernelKind kind = all_kernels[k];
+        pieces_[fmt::format("{}-{}", study_name(name, kind), g)] = each * cost[k];
+        if (name == CaseName::cox && kind == KernelKind::hmc) {
+          pieces_[fmt::format("{}-{}", study_name(name, kind, small_steps_variant), g)] =
+              each * cost[k];
         }
       }
     }
@@ -104,17 +107,15 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
+/// Of the files in `pieces`: to be raised when what is stored changes.
+constexpr int piece_format = 2;
 
 /// The folder belongs to one scale and seed: pieces of others must not mix.
 void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
-  const std::string mine =
-      fmt::format("scale {}\nseed {}\n", describe(settings.scale), settings.seed);
+  const std::string mine = fmt::format("format {}\nscale {}\nseed {}\n", piece_format,
+                                       describe(settings.scale), settings.seed);
   const fs::path mark = pieces / "settings.txt";
   if (settings.fresh) fs::remove_all(pieces);
   std::error_code failure;

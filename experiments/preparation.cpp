@@ -20,11 +20,6 @@ namespace {
 
 constexpr double target_acceptance = 0.7;
 
-std::size_t index_of(KernelKind kind) {
-  return static_cast<std::size_t>(std::find(std::begin(all_kernels), std::end(all_kernels), kind) -
-                                  std::begin(all_kernels));
-}
-
 std::size_t best(const std::vector<double>& curve) {
   return 1 + static_cast<std::size_t>(std::max_element(curve.begin(), curve.end()) - curve.begin());
 }
@@ -36,12 +31,7 @@ std::vector<std::vector<double>> first_states(const Workshop& workshop, const Te
   std::vector<std::vector<double>> states(size.pilot_chains);
   if (test_case.exact) {
     for (std::size_t chain = 0; chain < states.size(); ++chain) {
-      Stream stream({seed, static_cast<std::uint32_t>(chain), 0}, Purpose::initial_point);
-      states[chain].resize(test_case.exact->size());
-      stream.fill_normal(states[chain]);
-      for (std::size_t i = 0; i < states[chain].size(); ++i) {
-        states[chain][i] *= std::sqrt((*test_case.exact)[i]);
-      }
+      states[chain] = exact_draw(*test_case.exact, {seed, static_cast<std::uint32_t>(chain), 0});
     }
     return states;
   }
@@ -263,11 +253,16 @@ void know_target(const Variances& variances, Preparation& preparation) {
 
 }  // namespace
 
+std::size_t place_of(KernelKind kind) {
+  return static_cast<std::size_t>(std::find(std::begin(all_kernels), std::end(all_kernels), kind) -
+                                  std::begin(all_kernels));
+}
+
 std::size_t JumpCurve::best_steps() const { return best(of_norm); }
 std::size_t JumpCurve::best_steps_by_square() const { return best(of_square); }
 
 double step_size(const Preparation& preparation, KernelKind kind) {
-  return preparation.step_sizes[index_of(kind)];
+  return preparation.step_sizes[place_of(kind)];
 }
 
 KernelSettings kernel_settings(const TestCase& test_case, const Preparation& preparation,
@@ -311,7 +306,7 @@ Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
     preparation.path_length = 1;
     Pilots pilots(workshop, test_case, preparation.states,
                   kernel_settings(test_case, preparation, KernelKind::nuts), "nuts");
-    double& tuned = preparation.step_sizes[index_of(KernelKind::nuts)];
+    double& tuned = preparation.step_sizes[place_of(KernelKind::nuts)];
     tuned = pilots.tune(size.tuning_iterations, pilots.first_guess());
     std::vector<double> counts(pilots.size());
     pilots.step([&](std::size_t chain, const Transition& transition) {
@@ -328,10 +323,10 @@ Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
   {
     Pilots pilots(workshop, test_case, preparation.states,
                   kernel_settings(test_case, preparation, KernelKind::nuts_slice), "nuts-slice");
-    preparation.step_sizes[index_of(KernelKind::nuts_slice)] =
+    preparation.step_sizes[place_of(KernelKind::nuts_slice)] =
         pilots.tune(size.tuning_iterations, step_size(preparation, KernelKind::nuts));
   }
-  double& hmc_step = preparation.step_sizes[index_of(KernelKind::hmc)];
+  double& hmc_step = preparation.step_sizes[place_of(KernelKind::hmc)];
   hmc_step = step_size(preparation, KernelKind::nuts);
   if (test_case.path_rule == PathRule::leading_quarter) {
     const double widest = *std::max_element(preparation.sd.begin(), preparation.sd.end());

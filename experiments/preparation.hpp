@@ -13,6 +13,9 @@ namespace rehmc::experiments {
 inline constexpr KernelKind all_kernels[] = {KernelKind::hmc, KernelKind::nuts_slice,
                                              KernelKind::nuts};
 
+/// Its place among them.
+std::size_t place_of(KernelKind kind);
+
 /// The normalised expected jump of paths by their number of steps, and where it is greatest.
 struct JumpCurve {
   std::vector<double> of_norm;    ///< tau^{-1/2} E|x(tau) - x(0)|, as the paper prints it

@@ -19,11 +19,6 @@ namespace {
 constexpr double small_step = 0.15;
 constexpr double enough = 0.95;  ///< of the ESS of recycling everything
 
-std::size_t place_of(KernelKind kind) {
-  return static_cast<std::size_t>(std::find(std::begin(all_kernels), std::end(all_kernels), kind) -
-                                  std::begin(all_kernels));
-}
-
 std::string preparation_name(CaseName name) { return describe(name) + "-preparation"; }
 
 /// The average over estimators: without the means for the Gaussian, as in the paper, since means of
@@ -170,8 +165,8 @@ std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name) {
   if (name == CaseName::cox) {
     Preparation small = results->preparation;
     small.step_sizes[place_of(KernelKind::hmc)] = small_step;
-    results->small_steps = std::make_unique<Study>(
-        run_study(workshop, results->test_case, small, results->truth, KernelKind::hmc, "-small"));
+    results->small_steps = std::make_unique<Study>(run_study(
+        workshop, results->test_case, small, results->truth, KernelKind::hmc, small_steps_variant));
   }
   // They point at the studies, which stay where they are from now on.
   for (const Study& study : results->studies) results->gains.emplace_back(study);
@@ -186,9 +181,10 @@ std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name) 
   const Size size = size_of(workshop.scale, name);
   for (std::size_t g = 0; g < size.groups; ++g) {
     for (const KernelKind kind : all_kernels) {
-      if (!there(fmt::format("{}-{}-{}", describe(name), describe(kind), g))) return nullptr;
+      if (!there(fmt::format("{}-{}", study_name(name, kind), g))) return nullptr;
     }
-    if (name == CaseName::cox && !there(fmt::format("cox-hmc-small-{}", g))) return nullptr;
+    const std::string small = study_name(name, KernelKind::hmc, small_steps_variant);
+    if (name == CaseName::cox && !there(fmt::format("{}-{}", small, g))) return nullptr;
   }
   return run_case(workshop, name);
 }

@@ -205,6 +205,10 @@ void ErrorSums::add(const ErrorSums& other) {
   }
 }
 
+std::string study_name(CaseName name, KernelKind kind, const std::string& variant) {
+  return fmt::format("{}-{}{}", describe(name), describe(kind), variant);
+}
+
 Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
                 const Truth& truth, KernelKind kind, const std::string& variant) {
   const bool hmc = kind == KernelKind::hmc;
@@ -228,8 +232,7 @@ Study run_study(const Workshop& workshop, const TestCase& test_case, const Prepa
   return {setting.arms, setting.paper_arm, setting.size.iterations,
           run_groups<ErrorSums>(
               workshop,
-              {fmt::format("{}-{}{}", describe(test_case.name), describe(kind), variant), groups,
-               setting.size.chains / groups},
+              {study_name(test_case.name, kind, variant), groups, setting.size.chains / groups},
               [&](std::size_t chains) { return workshop.engine(test_case.density, chains); },
               [&](const Density& density, std::size_t chain) {
                 return run_chain(setting, density, chain);

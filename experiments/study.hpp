@@ -48,6 +48,10 @@ struct Study {
   std::vector<ErrorSums> groups;
 };
 
+/// The name of its pieces.
+std::string study_name(CaseName name, KernelKind kind, const std::string& variant = "");
+inline constexpr const char* small_steps_variant = "-small";
+
 /// Runs the chains of one kernel, or takes those that were run before. A variant, which some other
 /// preparation makes, has a name.
 Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,

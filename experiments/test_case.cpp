@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "experiments/csv.hpp"
 #include "models/cox_process.hpp"
 #include "models/diagonal_normal.hpp"
 #include "models/hierarchical_logistic.hpp"
@@ -36,35 +37,11 @@ std::string stand_in(const std::string& what, std::string_view file) {
       what, file);
 }
 
-/// Lines of a date and a close, under a head.
 std::vector<double> read_closes(const fs::path& path) {
+  const Table table = Table::read(path);
   std::vector<double> closes;
-  const std::string text = read_file(path);
-  std::size_t line_number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++line_number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line_number == 1 || line.empty()) continue;
-    const std::size_t comma = line.find(',');
-    std::size_t used = 0;
-    double close = NAN;
-    if (comma == 10) {
-      try {
-        close = std::stod(line.substr(comma + 1), &used);
-      } catch (const std::exception&) {
-        used = 0;
-      }
-    }
-    if (used == 0 || comma + 1 + used != line.size()) {
-      throw DataError(
-          fmt::format("{}, line {}: found '{}', expected a date YYYY-MM-DD, a comma "
-                      "and a close",
-                      path.string(), line_number, line));
-    }
-    if (line.substr(0, comma) != dropped_day) closes.push_back(close);
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (table.text(row, "date") != dropped_day) closes.push_back(table.number(row, "close"));
   }
   if (closes.size() != closes_needed) {
     throw DataError(fmt::format("{}: found {} closes beside that of {}, expected {}", path.string(),
@@ -73,13 +50,17 @@ std::vector<double> read_closes(const fs::path& path) {
   return closes;
 }
 
-TestCase gaussian() {
-  Variances variances = wishart_eigenvalues({.seed = gaussian_seed});
+DiagonalNormal normal_of(const Variances& variances) {
   std::vector<double> sds;
   for (const double variance : variances) sds.push_back(std::sqrt(variance));
+  return DiagonalNormal(sds);
+}
+
+TestCase gaussian() {
+  Variances variances = wishart_eigenvalues({.seed = gaussian_seed});
   return {CaseName::gaussian,
           "Multivariate Gaussian, d = 250",
-          DiagonalNormal(sds),
+          normal_of(variances),
           PathRule::leading_quarter,
           32,
           16,
@@ -139,6 +120,13 @@ TestCase cox(std::size_t grid) {
 }
 
 }  // namespace
+
+std::vector<double> exact_draw(const Variances& variances, const Address& address) {
+  std::vector<double> position(variances.size());
+  Stream stream(address, Purpose::initial_point);
+  normal_of(variances).sample(stream, position);
+  return position;
+}
 
 std::string describe(CaseName name) {
   switch (name) {

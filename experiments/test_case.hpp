@@ -29,6 +29,9 @@ enum class PathRule {
 /// Variances of independent normal coordinates: all that is to know of the first test case.
 using Variances = std::vector<double>;
 
+/// An exact draw, from the address alone.
+std::vector<double> exact_draw(const Variances& variances, const Address& address);
+
 struct TestCase {
   CaseName name;
   std::string title;
@@ -42,8 +45,6 @@ struct TestCase {
   std::optional<Variances> exact;
   /// What every output must say aloud: data or a size that are not those of the paper.
   std::string notice;
-
-  std::size_t parameters() const { return density.dimension(); }
 };
 
 /// The seed of the Wishart draw of the first test case: of the first 400 the one whose condition

@@ -18,7 +18,6 @@ constexpr std::size_t powers = 4;
 /// Sums over all states of some draws.
 struct LongSums {
   double draws = 0;
-  double leapfrogs = 0;
   double seconds = 0;
   std::array<std::vector<double>, powers> moments;  ///< of x - centre
   std::vector<double> counts;
@@ -31,7 +30,7 @@ struct LongSums {
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(draws, leapfrogs, seconds, moments, counts, states);
+    archive(draws, seconds, moments, counts, states);
   }
 
   void add(std::span<const double> x, double weight, std::span<const double> centre,
@@ -59,7 +58,6 @@ struct LongSums {
       return;
     }
     draws += other.draws;
-    leapfrogs += other.leapfrogs;
     seconds += other.seconds;
     for (std::size_t p = 0; p < powers; ++p) {
       for (std::size_t i = 0; i < moments[p].size(); ++i) moments[p][i] += other.moments[p][i];
@@ -105,7 +103,6 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
     }
   }
   sums.draws = static_cast<double>(size.truth_iterations);
-  sums.leapfrogs = static_cast<double>(walk.leapfrogs());
   return sums;
 }
 
@@ -165,7 +162,6 @@ Truth find_truth(const Workshop& workshop, const TestCase& test_case,
   truth.bins = bins;
   truth.centre = preparation.centre;
   truth.iterations = all.draws;
-  truth.leapfrogs = all.leapfrogs / all.draws;
   truth.seconds = all.seconds;
   const auto n = static_cast<double>(groups.size());
   for (std::size_t i = 0; i < d; ++i) {
@@ -203,11 +199,7 @@ Truth find_truth(const Workshop& workshop, const TestCase& test_case,
 std::vector<double> starting_position(const TestCase& test_case, const Truth& truth,
                                       const Address& address) {
   if (!test_case.exact) return truth.starts[address.chain % truth.starts.size()];
-  std::vector<double> position(test_case.exact->size());
-  Stream stream(address, Purpose::initial_point);
-  stream.fill_normal(position);
-  for (std::size_t i = 0; i < position.size(); ++i) position[i] *= std::sqrt((*test_case.exact)[i]);
-  return position;
+  return exact_draw(*test_case.exact, address);
 }
 
 }  // namespace rehmc::experiments

@@ -23,7 +23,6 @@ struct Truth {
   Bins bins;
   std::vector<std::vector<double>> starts;  ///< states from stationarity; none if exact
   double iterations = 0;
-  double leapfrogs = 0;  ///< per iteration
   double seconds = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "rehmc/run/chain.hpp"
 #include "rehmc/run/finish.hpp"
 #include "tests/estimate/honest.hpp"
+#include "tests/run/refusals.hpp"
 
 namespace rehmc {
 namespace {
@@ -128,21 +129,6 @@ TEST(RunningSharpening, HealthyShortRunsPassTheSteinCheck) {
     fired += summary.sharpening.check->passed() ? 0 : 1;
   }
   EXPECT_LT(fired, 8U);
-}
-
-bool warns_of(const RunSummary& summary, const std::string& kind) {
-  for (const Warning& warning : summary.diagnostics.warnings) {
-    if (warning.kind == kind) return true;
-  }
-  return false;
-}
-
-void expect_refused(const RunSummary& summary) {
-  EXPECT_NE(summary.sharpening.refused, "");
-  for (const ParameterSummary& row : summary.parameters) {
-    EXPECT_FALSE(row.sharpened.has_value());
-    EXPECT_NE(row.not_sharpened, "");
-  }
 }
 
 TEST(RunningSharpening, IsRefusedForAGradientWrongInOneCoordinate) {

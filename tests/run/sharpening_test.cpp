@@ -23,6 +23,7 @@
 #include "rehmc/run/finish.hpp"
 #include "rehmc/run/sample.hpp"
 #include "tests/estimate/honest.hpp"
+#include "tests/run/refusals.hpp"
 
 namespace rehmc {
 namespace {
@@ -147,21 +148,6 @@ TEST(Sharpening, LeavesTheChainAsItIs) {
     EXPECT_EQ(with.chains[c].record.kept, without.chains[c].record.kept);
     EXPECT_FALSE(with.chains[c].record.kept_gradient.empty());
     EXPECT_TRUE(without.chains[c].record.kept_gradient.empty());
-  }
-}
-
-bool warns_of(const RunSummary& summary, const std::string& kind) {
-  for (const Warning& warning : summary.diagnostics.warnings) {
-    if (warning.kind == kind) return true;
-  }
-  return false;
-}
-
-void expect_refused(const RunSummary& summary) {
-  EXPECT_NE(summary.sharpening.refused, "");
-  for (const ParameterSummary& row : summary.parameters) {
-    EXPECT_FALSE(row.sharpened.has_value());
-    EXPECT_NE(row.not_sharpened, "");
   }
 }
 
