@@ -80,7 +80,8 @@ void ArmShares::share(std::span<const WeightedState> states, std::size_t next, s
 }
 
 /// Systematic sampling along the path, as `spread` of the library reduces a tree: points at
-/// (u + j) / K of the cumulative weights.
+/// (u + j) / K of the cumulative weights. By a search in those, which all arms share: lay_points of
+/// the library goes through all states, for every arm anew.
 void ArmShares::spread(std::size_t count, double weight, Stream& stream,
                        std::vector<Share>& shares) const {
   const double u = stream.uniform();

@@ -1,0 +1,221 @@
+// Gains and verdicts from squared errors that are given, so that every number is known beforehand.
+#include "experiments/gains.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/claims.hpp"
+#include "experiments/results.hpp"
+#include "tests/experiments/small_case.hpp"
+#include "tests/output/folder.hpp"
+
+namespace rehmc::experiments {
+namespace {
+
+constexpr std::size_t parameters = 20;
+constexpr std::size_t groups = 8;
+constexpr std::size_t chains_per_group = 50;
+constexpr std::size_t iterations = 3200;
+constexpr std::size_t draws_per_effective = 4;  ///< of the plain chain
+constexpr std::size_t leapfrogs = 250;
+
+/// log2 of what an arm gains.
+struct Gain {
+  double mean;
+  double variance;
+  double quantile;
+};
+using ArmGains = std::vector<std::pair<Arm, Gain>>;
+
+/// Of a chain of some length, by parameter; the plain chain's of the first parameter are the
+/// largest.
+std::vector<float> squared_errors(double log2, std::size_t length, std::size_t group) {
+  std::vector<float> errors;
+  for (std::size_t i = 0; i < parameters; ++i) {
+    const double harder = i == 0 ? 3 : 1;
+    // Groups differ, alike in all arms: ratios have no error.
+    const double luck = 1 + 0.1 * static_cast<double>(group);
+    errors.push_back(static_cast<float>(chains_per_group * luck * harder * draws_per_effective /
+                                        static_cast<double>(length) / std::exp2(log2)));
+  }
+  return errors;
+}
+
+std::array<std::vector<float>, statistics> errors_of(const Gain& gain, std::size_t length,
+                                                     std::size_t group) {
+  return {squared_errors(gain.mean, length, group), squared_errors(gain.variance, length, group),
+          squared_errors(gain.quantile, length, group)};
+}
+
+/// The first arms must be plain and all; the paper's is the third.
+Study made_up(const ArmGains& arms) {
+  Study study;
+  study.paper_arm = 2;
+  study.iterations = iterations;
+  for (const auto& [arm, gain] : arms) study.arms.push_back(arm);
+  for (std::size_t g = 0; g < groups; ++g) {
+    ErrorSums& sums = study.groups.emplace_back();
+    sums.chains = chains_per_group;
+    sums.draws = chains_per_group * iterations;
+    sums.acceptance = 0.7 * sums.draws;
+    sums.leapfrogs = leapfrogs * sums.draws;
+    for (const auto& [arm, gain] : arms) sums.arms.push_back(errors_of(gain, iterations, g));
+    for (const std::size_t divisor : length_divisors) {
+      auto& at = sums.lengths.emplace_back();
+      for (std::size_t a = 0; a < at.size(); ++a) {
+        at[a] = errors_of(arms[a].second, iterations / divisor, g);
+      }
+      // Squared angles; recycled ones gain more as chains grow.
+      const double angle = 0.25 * chains_per_group * static_cast<double>(divisor) / 16;
+      const double gain = 1 / static_cast<double>(divisor);
+      sums.components.push_back({{{angle, angle}, {angle / std::exp2(gain), angle}}});
+    }
+  }
+  return study;
+}
+
+const Arm plain{Family::plain, 1};
+const Arm all{Family::all, 1};
+const Arm paper{Family::final_state, 32};
+
+Study ordinary_study() {
+  return made_up({{plain, {0, 0, 0}},
+                  {all, {0.5, 1, 1.25}},
+                  {paper, {0.45, 0.95, 1.2}},
+                  {{Family::final_state, 2}, {0.1, 0.25, 0.6}},
+                  {{Family::spread, 2}, {0.2, 0.5, 0.75}}});
+}
+
+TEST(Gains, AreRatiosOfMeanSquaredErrors) {
+  const Study study = ordinary_study();
+  const Gains gains(study);
+  const auto log2 = gains.mean_log2(gains.arm(Family::all, 1));
+  EXPECT_NEAR(log2[0].value, 0.5, 1e-6);
+  EXPECT_NEAR(log2[1].value, 1, 1e-6);
+  EXPECT_NEAR(log2[2].value, 1.25, 1e-6);
+  for (const Measured& each : log2) EXPECT_NEAR(each.error, 0, 1e-6);
+  for (std::size_t l = 0; l < length_divisors.size(); ++l) {
+    EXPECT_NEAR(gains.mean_log2_at(l, 2)[2].value, 1.2, 1e-6);
+  }
+  EXPECT_NEAR(gains.log2_by_parameter(3, Statistic::variance)[4].value, 0.25, 1e-6);
+  EXPECT_THROW(gains.arm(Family::simple, 2), std::logic_error);
+}
+
+TEST(Gains, CountEffectiveDraws) {
+  const Study study = ordinary_study();
+  const Gains gains(study);
+  // Groups are 1, 1.1, ... 1.7 times as unlucky.
+  const double luck = 1.35;
+  EXPECT_NEAR(gains.ess_per_iteration(0, Statistic::mean)[1], 1.0 / draws_per_effective / luck,
+              1e-6);
+  EXPECT_NEAR(gains.ess_per_iteration(0, Statistic::mean)[0], 1.0 / draws_per_effective / luck / 3,
+              1e-6);
+  EXPECT_NEAR(gains.ess_per_iteration(1, Statistic::variance)[1], 2.0 / draws_per_effective / luck,
+              1e-6);
+  // 2^-0.05 of each statistic.
+  EXPECT_NEAR(gains.share_of_all(2).value, std::exp2(-0.05), 1e-6);
+  EXPECT_NEAR(gains.share_of_all_but_means(3).value, (std::exp2(-0.75) + std::exp2(-0.65)) / 2,
+              1e-6);
+  EXPECT_DOUBLE_EQ(gains.acceptance(), 0.7);
+  EXPECT_DOUBLE_EQ(gains.leapfrogs(), leapfrogs);
+}
+
+/// Multiplies the squared errors of one parameter, in some groups.
+void spoil(Study& study, std::size_t arm, Statistic statistic, std::size_t parameter, double factor,
+           std::size_t every = 1) {
+  for (std::size_t g = 0; g < groups; g += every) {
+    study.groups[g].arms[arm][static_cast<std::size_t>(statistic)][parameter] *=
+        static_cast<float>(factor);
+  }
+}
+
+TEST(Gains, WorstMixingAreTheParametersWithTheLeastEffectiveDraws) {
+  Study study = ordinary_study();
+  // A tenth of 20: the first, which is harder, and one more that is made so.
+  spoil(study, 0, Statistic::mean, 7, 2);
+  const Gains gains(study);
+  EXPECT_NEAR(gains.worst_mixing(2, Statistic::mean).value, 0.45 + 0.5, 1e-6);
+}
+
+TEST(Gains, SignsCountWhatIsBeyondItsError) {
+  Study study = ordinary_study();
+  spoil(study, 2, Statistic::variance, 3, 8);       // loses for sure
+  spoil(study, 2, Statistic::variance, 5, 6.5, 2);  // half of the groups: not sure
+  const Gains gains(study);
+  const Measured unsure = gains.log2_by_parameter(2, Statistic::variance)[5];
+  ASSERT_LT(unsure.value, -unsure.error);
+  ASSERT_GT(unsure.value, -2.6 * unsure.error);
+  const Gains::Signs signs = gains.signs(2, Statistic::variance, 2.6);
+  EXPECT_DOUBLE_EQ(signs.below, 1.0 / parameters);
+  EXPECT_DOUBLE_EQ(signs.above, 18.0 / parameters);
+}
+
+/// The claims about a Gaussian whose three kernels gained this.
+std::vector<Claim> claims_of(const std::array<Study, std::size(all_kernels)>& studies,
+                             const rehmc::testing::Folder& folder) {
+  Size size{};
+  size.iterations = iterations;
+  auto results = std::unique_ptr<CaseResults>(
+      new CaseResults{{testing::small_case(), {}, {}}, size, studies, {}, nullptr});
+  for (const Study& study : results->studies) results->gains.emplace_back(study);
+  std::vector<std::unique_ptr<CaseResults>> cases;
+  cases.push_back(std::move(results));
+  return judge_claims(cases, folder.path());
+}
+
+Verdict verdict_of(const std::vector<Claim>& claims, const std::string& id) {
+  const auto found = std::find_if(claims.begin(), claims.end(),
+                                  [&](const Claim& claim) { return claim.id == id; });
+  if (found == claims.end()) throw std::logic_error("no claim " + id);
+  return found->verdict;
+}
+
+TEST(Claims, AgreeWhereTheNumbersAreThePapers) {
+  const Study study = ordinary_study();
+  const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
+  for (const char* id :
+       {"gain-hmc", "uniform-hmc", "worst-means-hmc", "gain-nuts-slice", "sufficient-hmc",
+        "component-short", "component-long", "one-recycled", "length-hmc", "length-nuts-slice"}) {
+    EXPECT_EQ(verdict_of(claims, std::string("gaussian-") + id), Verdict::agrees) << id;
+  }
+}
+
+TEST(Claims, DifferWhereTheNumbersDo) {
+  Study study = made_up({{plain, {0, 0, 0}},
+                         {all, {-0.5, 0.5, 0.6}},
+                         {paper, {-0.5, 0.45, 0.5}},
+                         {{Family::final_state, 2}, {0, 0.1, 0.2}},
+                         {{Family::spread, 2}, {0, 0.1, 0.3}}});
+  for (ErrorSums& group : study.groups) {
+    group.leapfrogs /= 4;
+    for (auto& quantile : group.lengths.front()[1][1]) quantile *= 2;
+    // Well known at once, and gaining less and less.
+    for (std::size_t l = 0; l < length_divisors.size(); ++l) {
+      auto& angles = group.components[l];
+      angles[1][0] = angles[0][0] / 10 / static_cast<double>(length_divisors[l]);
+    }
+  }
+  const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
+  for (const char* id : {"gain-hmc", "worst-means-hmc", "gain-nuts-slice", "steps",
+                         "component-short", "component-long", "one-recycled", "length-hmc"}) {
+    EXPECT_EQ(verdict_of(claims, std::string("gaussian-") + id), Verdict::differs) << id;
+  }
+}
+
+TEST(Claims, AreUnclearWithinTheirErrors) {
+  Study study = ordinary_study();
+  // Half of the groups lose what the others gain: far above +60% on average, but unsure.
+  for (std::size_t i = 0; i < parameters; ++i) spoil(study, 2, Statistic::quantile, i, 1.7, 2);
+  const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
+  EXPECT_EQ(verdict_of(claims, "gaussian-gain-hmc"), Verdict::unclear);
+}
+
+}  // namespace
+}  // namespace rehmc::experiments
