@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/archive.hpp"
@@ -207,30 +209,58 @@ TEST(RunningSharpen, NormalVariablesAreExact) {
   }
 }
 
-// A gradient that has nothing to do with the coordinate, but the mean 0 that Stein's identity asks
-// for, leaves the recycled estimate as it is.
-TEST(RunningSharpen, FeaturesThatDoNotHelpAreLeftOut) {
-  Stream stream({.seed = 5}, Purpose::test);
+/// Four chains; `draw(chain)` gives a coordinate and its gradient.
+template <class Draw>
+RunningEstimate estimate_of_draws(Draw&& draw) {
   std::vector<RunningSummary> chains;
+  std::vector<const RunningSummary*> pointers;
   const double centre = 0, scale = 1;
   for (int c = 0; c < 4; ++c) {
     RunningSummary& chain =
         chains.emplace_back(std::span(&centre, 1), std::span(&scale, 1), true, true);
     for (int i = 0; i < 512; ++i) {
-      const double x = stream.normal(), square = x * x;
-      const std::array other{stream.normal(), stream.normal() - 1, stream.normal() - 2 * x};
+      const auto [x, gradients] = draw(c);
+      const double square = x * x;
       const WeightedState kept{{{&x, 1}, {}, 0}, 1};
       chain.add({&x, 1}, {&x, 1}, {&square, 1}, {&kept, 1}, 1,
-                {{&other[0], 1}, {&other[1], 1}, {&other[2], 1}});
+                {{&gradients[0], 1}, {&gradients[1], 1}, {&gradients[2], 1}});
     }
   }
-  std::vector<const RunningSummary*> pointers;
   for (const RunningSummary& chain : chains) pointers.push_back(&chain);
-  const RunningEstimate estimate = running_estimate(pointers, 0);
+  return running_estimate(pointers, 0);
+}
+
+// A gradient that has nothing to do with the coordinate, but the mean 0 that Stein's identity asks
+// for, leaves the recycled estimate as it is.
+TEST(RunningSharpen, FeaturesThatDoNotHelpAreLeftOut) {
+  Stream stream({.seed = 5}, Purpose::test);
+  const RunningEstimate estimate = estimate_of_draws([&](int) {
+    const double x = stream.normal();
+    return std::pair(x, std::array{stream.normal(), stream.normal() - 1, stream.normal() - 2 * x});
+  });
   EXPECT_EQ(estimate.sharpened->estimate.mean, estimate.recycled->mean);
   EXPECT_EQ(estimate.sharpened->estimate.mcse_mean, estimate.recycled->mcse_mean);
   EXPECT_EQ(estimate.sharpened->estimate.sd, estimate.recycled->sd);
   EXPECT_EQ(estimate.sharpened->estimate.mcse_sd, estimate.recycled->mcse_sd);
+}
+
+// In one chain the gradient tells all about the coordinate, in the others nothing. Coefficients
+// that the chain has no part in do not help it; its own would.
+TEST(RunningSharpen, AChainIsCorrectedByWhatOthersKnow) {
+  const auto estimate_with = [](int chains_that_tell) {
+    Stream stream({.seed = 6}, Purpose::test);
+    return estimate_of_draws([&](int c) {
+      const bool tells = c < chains_that_tell;
+      const double gradient = tells ? stream.normal() : 0.3 * stream.normal();
+      const double x = tells ? 5 * gradient : stream.normal();
+      return std::pair(x, std::array{gradient, stream.normal() - 1, stream.normal() - 2 * x});
+    });
+  };
+  const RunningEstimate one = estimate_with(1);
+  ASSERT_TRUE(one.sharpened.has_value());
+  EXPECT_EQ(one.sharpened->estimate.mean, one.recycled->mean);
+  EXPECT_EQ(one.sharpened->mean_set, FeatureSet::none);
+  EXPECT_EQ(estimate_with(4).sharpened->mean_set, FeatureSet::own);
 }
 
 TEST(RunningSharpen, IsAbsentWithoutErrorsOrGradients) {
