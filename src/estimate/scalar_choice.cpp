@@ -15,9 +15,7 @@ namespace {
 constexpr double surely_heavy = 0.4;
 /// A larger set must be better by this factor of the variance: the choice is noisy.
 constexpr double worthwhile = 0.9;
-/// A remainder with a heavier tail has no fourth moment, so that its variance is hardly known:
-/// a set that leaves one must be better by far.
-constexpr double surely_known = 0.25;
+/// A set that leaves a remainder whose variance is hardly known must be better by far.
 constexpr double by_far = 0.15;
 /// What the precision of stored gradients may do to an estimate, in sds.
 constexpr double single_precision = 1e-5;
@@ -93,8 +91,7 @@ bool ScalarFit::is_known(FeatureSet set, Index target, FeatureSet rival) const {
   if (target >= moment_targets) return true;
   const auto heavy = [&](FeatureSet one) {
     if (one == FeatureSet::none) return false;
-    const Eigen::VectorXd left = left_[index(one)].col(target) + effect_of(one, target);
-    return shape_of((left.array() - left.mean()).matrix()) > surely_known;
+    return shape_about_mean(left_[index(one)].col(target) + effect_of(one, target)) > surely_known;
   };
   return !heavy(set) || heavy(rival);
 }
@@ -107,7 +104,7 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = centre_ + scale_ * mean;
     estimate.mcse_mean = floored(
-        scale_ * std::sqrt(run_.errors.raised_error(first + effect_of(result_.mean_set, 0))));
+        scale_ * std::sqrt(run_.errors.reported_error(first + effect_of(result_.mean_set, 0))));
   }
   result_.mean_has_error = has_error(result_.mean_set, 0, estimate.mcse_mean);
 
@@ -120,7 +117,7 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
                                        2 * mean * (first + effect_of(result_.mean_set, 0))) /
                                       (2 * sd);
     estimate.sd = scale_ * sd;
-    estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.raised_error(influence)));
+    estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.reported_error(influence)));
   }
   result_.sd_has_error = has_error(result_.sd_set, 1, estimate.mcse_sd);
   count_effective_draws(estimate);
@@ -139,8 +136,7 @@ bool ScalarFit::has_error(FeatureSet set, Index target, double error) const {
   if (!heavy) return true;
   if (set == FeatureSet::none) return false;
   if (error <= floored(0)) return true;
-  const Eigen::VectorXd left = left_[index(set)].col(target) + effect_of(set, target);
-  return !(shape_of((left.array() - left.mean()).matrix()) > surely_heavy);
+  return !(shape_about_mean(left_[index(set)].col(target) + effect_of(set, target)) > surely_heavy);
 }
 
 double ScalarFit::floored(double error) const {
@@ -199,7 +195,7 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
   }
   // Between two states the threshold could be anywhere.
   const double squared_error = off * off + distribution.jump() * distribution.jump() +
-                               run_.errors.raised_error(series + effect);
+                               run_.errors.reported_error(series + effect);
   result_.quantile_sets[t] = set;
   const CarriedOver there = carried_over(x);
   quantile.value = there.value;

@@ -41,6 +41,14 @@ double Errors::raised_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
   return (1 + by_skewness * skewness * skewness) * squared;
 }
 
+double Errors::reported_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
+  const double raised = raised_error(series);
+  if (!(raised > 0) || shape_about_mean(series) <= surely_known) return raised;
+  // By simulation: one draw in some hundreds decides the variance of such a remainder.
+  constexpr double draws_of_a_rare_one = 600;
+  return (1 + draws_of_a_rare_one / effective_) * raised;
+}
+
 double Errors::skewness_of_mean() const {
   constexpr std::size_t batches_per_chain = 50;
   const std::size_t n = series_.iterations;
@@ -81,8 +89,12 @@ double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {
   return tail_shape({sizes.data(), static_cast<std::size_t>(sizes.size())});
 }
 
+double shape_about_mean(const Eigen::Ref<const Eigen::VectorXd>& values) {
+  return shape_of((values.array() - values.mean()).matrix());
+}
+
 bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  return !series.allFinite() || shape_of((series.array() - series.mean()).matrix()) > heaviest_tail;
+  return !series.allFinite() || shape_about_mean(series) > heaviest_tail;
 }
 
 Run::Run(std::span<const GradientStates> chains, const SharpenSettings& settings)

@@ -40,6 +40,9 @@ class Errors {
   /// one side carry: without such draws both the mean and its error come out too small. To first
   /// order, error / MCSE has the mean square 1 + 2 s^2, with s the skewness of the mean.
   double raised_error(const Eigen::Ref<const Eigen::VectorXd>& series);
+  /// The raised error of an estimate that is reported: also for what few draws have not seen of a
+  /// heavy tail.
+  double reported_error(const Eigen::Ref<const Eigen::VectorXd>& series);
   /// How many standard errors the mean is from 0, as a normal score without its sign: corrected for
   /// a skewed law of the mean, and for the few degrees of freedom of an error that few draws carry.
   double score(const Eigen::Ref<const Eigen::VectorXd>& series);
@@ -53,8 +56,13 @@ class Errors {
   double effective_ = 0;
 };
 
+/// A remainder with a heavier tail has no fourth moment, so that its variance is hardly known.
+inline constexpr double surely_known = 0.25;
+
 /// The shape of the tail of |values|.
 double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values);
+/// And about their mean.
+double shape_about_mean(const Eigen::Ref<const Eigen::VectorXd>& values);
 /// Whether a series has no finite variance, as far as one can tell.
 bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series);
 

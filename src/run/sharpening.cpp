@@ -98,9 +98,12 @@ DivergentDraws divergent_draws(const SampleResult& result) {
   return all;
 }
 
-/// Why no parameter of the run is to be sharpened; empty if some may be.
-std::string not_mixed(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
+/// Why no parameter of the run is to be sharpened, going by its draws; empty if some may be.
+std::string unfit_run(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
   const auto [draws, divergent] = divergent_draws(result);
+  if (draws < least_draws_to_sharpen) {
+    return fmt::format("there are {} draws in all, fewer than {}", draws, least_draws_to_sharpen);
+  }
   const double share = static_cast<double>(divergent) / static_cast<double>(draws);
   if (share > most_divergent_share) {
     return fmt::format("{} of {} draws diverged, more than {}%", divergent, draws,
@@ -141,7 +144,7 @@ std::string refusal(const Sharpening& sharpening, const SampleResult& result,
         "converged, or the gradient is not that of the density, or the density has jumps",
         check.worst, sharpening.worst_name, check.limit);
   }
-  if (std::string reason = not_mixed(result, parameters); !reason.empty()) return reason;
+  if (std::string reason = unfit_run(result, parameters); !reason.empty()) return reason;
   const bool none_fit = std::none_of(parameters.begin(), parameters.end(),
                                      [](const auto& row) { return row.not_sharpened.empty(); });
   return none_fit ? "no parameter has chains that agree well enough (R-hat, bulk ESS)" : "";

@@ -16,6 +16,7 @@
 
 #include "models/coordinates.hpp"
 #include "models/correlated_normal.hpp"
+#include "models/diagonal_normal.hpp"
 #include "models/eight_schools.hpp"
 #include "models/log_exponential.hpp"
 #include "models/two_mode_mixture.hpp"
@@ -194,6 +195,13 @@ TEST(Sharpening, IsRefusedForADensityWithAJump) {
   EXPECT_FALSE(summary.sharpening.check->passed());
   EXPECT_TRUE(warns_of(summary, "stein_check"));
   expect_refused(summary);
+}
+
+TEST(Sharpening, IsRefusedForFewDraws) {
+  const RunSummary few = run(DiagonalNormal(std::array{1.0, 2.0}), 1, 249);
+  expect_refused(few);
+  EXPECT_NE(few.sharpening.refused.find("996 draws in all, fewer than 1000"), std::string::npos);
+  EXPECT_EQ(run(DiagonalNormal(std::array{1.0, 2.0}), 1, 250).sharpening.refused, "");
 }
 
 TEST(Sharpening, IsRefusedForChainsThatHaveNotConverged) {

@@ -26,6 +26,10 @@ struct Sharpening {
 inline constexpr double most_rhat_to_sharpen = 1.01;
 inline constexpr double least_ess_to_sharpen = 400;
 
+/// In fewer draws, of all chains together, tails that features leave are too rarely seen to tell
+/// how large an error they make.
+inline constexpr std::size_t least_draws_to_sharpen = 1000;
+
 /// Beyond these in any parameter, chains have not mixed, and features of all coordinates are off.
 inline constexpr double most_rhat_of_any = 1.05;
 inline constexpr double least_ess_of_any = 100;
