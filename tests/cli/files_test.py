@@ -11,7 +11,7 @@ import unittest
 from command import rehmc
 
 DOCUMENT = (pathlib.Path(__file__).resolve().parents[2] / "docs/files.md").read_text(encoding="utf-8")
-RUN = ["sample", "eight-schools", "--seed", "1", "--chains", "2", "--warmup", "200", "--draws", "200", "--quiet"]
+RUN = ["sample", "eight-schools", "--seed", "1", "--chains", "2", "--warmup", "200", "--draws", "500", "--quiet"]
 
 
 def names_in(text):
