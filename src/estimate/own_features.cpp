@@ -50,9 +50,9 @@ OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
   own.columns.leftCols(power_fields) = powers.columns;
   own.indicators.resize(draws, to_index(thresholds.size()));
   for (std::size_t t = 0; t < thresholds.size(); ++t) {
-    const ThresholdSeries at(run.table, run.frames[fold], i, states, thresholds[t], 0, draws);
-    own.columns.col(power_fields + to_index(t)) = at.feature;
-    own.indicators.col(to_index(t)) = at.indicator;
+    const Threshold at(run.table, run.frames[fold], i, states, thresholds[t]);
+    own.columns.col(power_fields + to_index(t)) = at.means({0, 1}, 0, draws);
+    own.indicators.col(to_index(t)) = at.means({1, 0}, 0, draws);
   }
   // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.
   own.shapes = powers.shapes;

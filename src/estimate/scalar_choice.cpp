@@ -42,7 +42,15 @@ class ScalarFit::Distribution {
   }
   /// Per draw; their mean is the distribution function at x.
   Eigen::VectorXd series(double x) const { return rest_ + part(x); }
-  double operator()(double x) const { return series(x).mean(); }
+  double operator()(double x) const {
+    if (states_.empty()) return series(x).mean();
+    double sum = rest_.sum();
+    for (std::size_t f = 0; f < slopes_.size(); ++f) {
+      const Fold& fold = fit_.run_.folds[f];
+      sum += at(f, x).sum_of_means({1, -slopes_[f]}, fold.begin, fold.end);
+    }
+    return sum / static_cast<double>(rest_.size());
+  }
   /// By how much it jumps at a state.
   double jump() const {
     double slope = 0;
@@ -54,15 +62,16 @@ class ScalarFit::Distribution {
   /// What depends on the threshold: the indicator and its own feature.
   Eigen::VectorXd part(double x) const {
     if (states_.empty()) return fit_.below(x);
-    const Run& run = fit_.run_;
-    Eigen::VectorXd all(fit_.targets_.rows());
-    for (std::size_t f = 0; f < run.folds.size(); ++f) {
-      const Fold& fold = run.folds[f];
-      const ThresholdSeries at(run.table, run.frames[f], *fit_.coordinate_, states_[f], x,
-                               fold.begin, fold.end);
-      all.segment(fold.begin, fold.end - fold.begin) = at.indicator - slopes_[f] * at.feature;
+    Eigen::VectorXd all(rest_.size());
+    for (std::size_t f = 0; f < slopes_.size(); ++f) {
+      const Fold& fold = fit_.run_.folds[f];
+      all.segment(fold.begin, fold.end - fold.begin) =
+          at(f, x).means({1, -slopes_[f]}, fold.begin, fold.end);
     }
     return all;
+  }
+  Threshold at(std::size_t f, double x) const {
+    return {fit_.run_.table, fit_.run_.frames[f], *fit_.coordinate_, states_[f], x};
   }
   const ScalarFit& fit_;
   const std::vector<CoordinateStates>& states_;

@@ -261,9 +261,8 @@ void ScalarFit::move_thresholds(std::size_t f, const Eigen::MatrixXd& columns,
   for (std::size_t t = 0; t < thresholds_.size(); ++t) {
     const Index column = to_index(t);
     auto features = threshold_features_.col(column).segment(fold.begin, count);
-    features = ThresholdSeries(run_.table, run_.frames[f], *coordinate_, *states, thresholds_[t],
-                               fold.begin, fold.end)
-                   .feature;
+    features = Threshold(run_.table, run_.frames[f], *coordinate_, *states, thresholds_[t])
+                   .means({0, 1}, fold.begin, fold.end);
     const Index target = columns.cols() - targets_.cols() + moment_targets + column;
     indicator_moves_.col(column).segment(fold.begin, count) =
         targets_.col(moment_targets + column).segment(fold.begin, count) -

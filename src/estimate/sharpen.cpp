@@ -65,9 +65,8 @@ void check_coordinate(const Run& run, Index i, const std::vector<CoordinateState
       for (std::size_t f = 0; f < run.folds.size(); ++f) {
         const Fold& fold = run.folds[f];
         const SteinFrame& frame = run.frames[f];
-        const ThresholdSeries at(run.table, frame, i, states[f],
-                                 frame.centre[i] + side * frame.scale[i], fold.begin, fold.end);
-        series.segment(fold.begin, fold.end - fold.begin) = at.feature;
+        const Threshold at(run.table, frame, i, states[f], frame.centre[i] + side * frame.scale[i]);
+        series.segment(fold.begin, fold.end - fold.begin) = at.means({0, 1}, fold.begin, fold.end);
       }
       check.add(series, i);
     }

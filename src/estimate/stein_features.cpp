@@ -19,6 +19,8 @@ const double root_two_pi = std::sqrt(2 * std::numbers::pi);
 /// Beyond this, the ratios of a threshold leave the range of numbers.
 constexpr double farthest_threshold = 30;
 
+constexpr Eigen::Index states_at_once = 1024;
+
 /// Mills' ratio (1 - Phi(t)) / phi(t) for t >= 0, given 1 / phi(t).
 double mills_ratio(double t, double inverse_density) noexcept {
   constexpr double far = 5;
@@ -103,8 +105,9 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
     const double t = std::abs(z[s]);
     // The two ratios add up to 1 / phi. Infinite beyond all thresholds, where nobody asks for it.
     const double inverse_density = root_two_pi * std::exp(t * t / 2);
-    const double outer = mills_ratio(t, inverse_density) * (u[s] + z[s]);
-    const double inner = inverse_density * (u[s] + z[s]) - outer;
+    const double along = table.weights[s] * (u[s] + z[s]);
+    const double outer = mills_ratio(t, inverse_density) * along;
+    const double inner = inverse_density * along - outer;
     below[s] = z[s] < 0 ? outer : inner;
     above[s] = z[s] < 0 ? inner : outer;
   }
@@ -138,43 +141,60 @@ Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& 
   return means;
 }
 
-ThresholdSeries::ThresholdSeries(const StateTable& table, const SteinFrame& frame,
-                                 Eigen::Index coordinate, const CoordinateStates& states,
-                                 double threshold, Eigen::Index begin, Eigen::Index end)
-    : indicator(end - begin), feature(end - begin) {
+Threshold::Threshold(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
+                     const CoordinateStates& states, double threshold)
+    : table_(table), states_(states), coordinate_(coordinate), threshold_(threshold) {
   const double q = (threshold - frame.centre[coordinate]) / frame.scale[coordinate];
-  const bool usable = std::abs(q) < farthest_threshold;
-  const double lower = normal_cdf(q);
-  const double upper = normal_cdf(-q);
-  const auto begin_of = [&](Eigen::Index n) {
-    return static_cast<Eigen::Index>(table.begins[static_cast<std::size_t>(n)]);
-  };
+  usable_ = std::abs(q) < farthest_threshold;
+  lower_ = normal_cdf(q);
+  upper_ = normal_cdf(-q);
+}
+
+void Threshold::of_mix(const Mix& mix, Eigen::Index first,
+                       Eigen::Ref<Eigen::ArrayXd> of_states) const {
+  const Eigen::Index count = of_states.size();
+  const auto is_below =
+      table_.positions.col(coordinate_).segment(first, count).array() <= threshold_;
+  const auto weight = table_.weights.segment(first, count).array();
+  if (!usable_ || mix.feature == 0) {
+    of_states = is_below.select(mix.indicator * weight, 0.0);
+    return;
+  }
+  of_states =
+      is_below.select((mix.indicator + mix.feature) * weight +
+                          mix.feature * upper_ * states_.below.segment(first, count).array(),
+                      mix.feature * lower_ * states_.above.segment(first, count).array());
+}
+
+Eigen::VectorXd Threshold::means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const {
   // For some states first, so that the machine can take several at once; then for their draws.
-  constexpr Eigen::Index states_at_once = 1024;
-  Eigen::ArrayXd below;
-  Eigen::ArrayXd field;
+  Eigen::VectorXd result(end - begin);
+  Eigen::ArrayXd of_states(states_at_once);
   for (Eigen::Index n = begin; n < end;) {
     Eigen::Index next = n + 1;
     while (next < end && begin_of(next + 1) - begin_of(n) <= states_at_once) ++next;
     const Eigen::Index first = begin_of(n);
     const Eigen::Index count = begin_of(next) - first;
-    const auto is_below =
-        table.positions.col(coordinate).segment(first, count).array() <= threshold;
-    const auto weight = table.weights.segment(first, count).array();
-    below = is_below.select(weight, 0.0);
-    field = weight * is_below.select(upper * states.below.segment(first, count).array(),
-                                     lower * states.above.segment(first, count).array());
+    if (count > of_states.size()) of_states.resize(count);
+    of_mix(mix, first, of_states.head(count));
     for (; n < next; ++n) {
-      double below_sum = 0;
-      double field_sum = 0;
-      for (Eigen::Index s = begin_of(n); s < begin_of(n + 1); ++s) {
-        below_sum += below[s - first];
-        field_sum += field[s - first];
-      }
-      indicator[n - begin] = below_sum;
-      feature[n - begin] = usable ? field_sum + below_sum - lower : 0.0;
+      double sum = constant(mix);
+      for (Eigen::Index s = begin_of(n); s < begin_of(n + 1); ++s) sum += of_states[s - first];
+      result[n - begin] = sum;
     }
   }
+  return result;
+}
+
+double Threshold::sum_of_means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const {
+  double sum = constant(mix) * static_cast<double>(end - begin);
+  Eigen::ArrayXd of_states(states_at_once);
+  for (Eigen::Index s = begin_of(begin); s < begin_of(end); s += states_at_once) {
+    const Eigen::Index count = std::min(states_at_once, begin_of(end) - s);
+    of_mix(mix, s, of_states.head(count));
+    sum += of_states.head(count).sum();
+  }
+  return sum;
 }
 
 }  // namespace rehmc

@@ -54,8 +54,8 @@ struct CoordinateStates {
   Eigen::VectorXd z;
   Eigen::VectorXd u;
   Eigen::VectorXd g;      ///< the gradient of this coordinate alone, in the same units
-  Eigen::VectorXd below;  ///< Phi(z) / phi(z) (u + z)
-  Eigen::VectorXd above;  ///< (1 - Phi(z)) / phi(z) (u + z)
+  Eigen::VectorXd below;  ///< Phi(z) / phi(z) (u + z), times the weight of the state
+  Eigen::VectorXd above;  ///< (1 - Phi(z)) / phi(z) (u + z), likewise
 
   CoordinateStates(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
                    const Eigen::Ref<const Eigen::VectorXd>& u_of_states);
@@ -82,16 +82,38 @@ inline Eigen::Index power_of(Eigen::Index field) {
 /// Per draw the means of all those features.
 Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states);
 
-/// Per draw the means of the indicator of {x <= threshold}, x a coordinate, and of the feature of
-/// its field; for the draws from begin to end. A threshold too far out for numbers has the feature
-/// 0.
-struct ThresholdSeries {
-  Eigen::VectorXd indicator;
-  Eigen::VectorXd feature;
+/// A threshold of one coordinate x: the indicator of {x <= threshold} and the feature of its field,
+/// which is 0 for a threshold too far out for numbers.
+class Threshold {
+ public:
+  Threshold(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
+            const CoordinateStates& states, double threshold);
 
-  ThresholdSeries(const StateTable& table, const SteinFrame& frame, Eigen::Index coordinate,
-                  const CoordinateStates& states, double threshold, Eigen::Index begin,
-                  Eigen::Index end);
+  /// So much of each.
+  struct Mix {
+    double indicator;
+    double feature;
+  };
+  /// Per draw, from begin to end, the mean of a mix over its states.
+  Eigen::VectorXd means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const;
+  /// The sum of those.
+  double sum_of_means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const;
+
+ private:
+  Eigen::Index begin_of(Eigen::Index draw) const {
+    return static_cast<Eigen::Index>(table_.begins[static_cast<std::size_t>(draw)]);
+  }
+  /// What states from the first on add to the means, but for the constant.
+  void of_mix(const Mix& mix, Eigen::Index first, Eigen::Ref<Eigen::ArrayXd> of_states) const;
+  double constant(const Mix& mix) const { return usable_ ? -mix.feature * lower_ : 0.0; }
+
+  const StateTable& table_;
+  const CoordinateStates& states_;
+  Eigen::Index coordinate_;
+  double threshold_;
+  bool usable_;
+  double lower_;  ///< Phi(q)
+  double upper_;  ///< 1 - Phi(q)
 };
 
 }  // namespace rehmc

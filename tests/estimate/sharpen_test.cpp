@@ -65,15 +65,17 @@ double feature_at(double q, double z, double u) {
   frame.scale = VectorXd::Ones(1);
   frame.matrix = MatrixXd::Ones(1, 1);
   const CoordinateStates states(table, frame, 0, VectorXd::Constant(1, u));
-  const ThresholdSeries at(table, frame, 0, states, q, 0, 1);
-  EXPECT_EQ(at.indicator[0], z <= q ? 1 : 0);
-  return at.feature[0];
+  const Threshold at(table, frame, 0, states, q);
+  EXPECT_EQ(at.means({1, 0}, 0, 1)[0], z <= q ? 1 : 0);
+  const double feature = at.means({0, 1}, 0, 1)[0];
+  EXPECT_NEAR(at.sum_of_means({3, 2}, 0, 1), 3 * (z <= q ? 1 : 0) + 2 * feature, 1e-12);
+  return feature;
 }
 
 /// Its field: the feature is h u + h'.
 double field_at(double q, double z) { return feature_at(q, z, 1) - feature_at(q, z, 0); }
 
-TEST(ThresholdSeries, FieldIsTheBoundedSolutionOfSteinsEquation) {
+TEST(Threshold, FieldIsTheBoundedSolutionOfSteinsEquation) {
   for (const double q : {-2.0, -0.3, 0.0, 1.5}) {
     EXPECT_NEAR(field_at(q, q), field_at(q, q + 1e-12), 1e-11);
     for (const double z : {-20.0, -6.0, -5.001, -4.999, -2.5, 0.4, 2.0, 4.999, 5.001, 20.0}) {
@@ -88,7 +90,7 @@ TEST(ThresholdSeries, FieldIsTheBoundedSolutionOfSteinsEquation) {
   }
 }
 
-TEST(ThresholdSeries, IsZeroWhereNumbersEnd) { EXPECT_EQ(feature_at(31, 0, 0.5), 0); }
+TEST(Threshold, IsZeroWhereNumbersEnd) { EXPECT_EQ(feature_at(31, 0, 0.5), 0); }
 
 /// States of a run on a correlated normal: exact, independent draws, one state each.
 struct NormalRun {
