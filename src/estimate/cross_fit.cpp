@@ -73,15 +73,15 @@ void SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others,
   left.noalias() -= columns_ * explained;
 }
 
-CrossFit::CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold)
-    : fold_(fold), columns_(std::move(columns)), targets_(targets) {
+CrossFit::CrossFit(const Columns& columns, Eigen::Index targets, const Fold& fold)
+    : fold_(fold), columns_(columns), targets_(targets) {
   mean_ = TrainingMoments::mean(columns_, fold);
   covariance_ = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
   inverse_sd_ = inverse_sds(covariance_);
 }
 
-CrossFit::CrossFit(const CrossFit& alone, Eigen::MatrixXd remainders, const SharedColumns& shared)
-    : CrossFit(std::move(remainders), alone.targets_, alone.fold_) {
+CrossFit::CrossFit(const CrossFit& alone, const Columns& remainders, const SharedColumns& shared)
+    : CrossFit(remainders, alone.targets_, alone.fold_) {
   // The ridge goes by the whole features: of one that the shared ones explain, rounding is left.
   inverse_sd_ = alone.inverse_sd_;
   shared_dependence_ = shared.dependence();

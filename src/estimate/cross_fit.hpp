@@ -40,13 +40,15 @@ class SharedColumns {
   Eigen::VectorXd dependence_;
 };
 
-/// Least squares of target columns on feature columns of one fold.
+/// Least squares of target columns on feature columns of one fold. The columns are seen, not owned:
+/// they are too many to be copied for every regression.
 class CrossFit {
  public:
+  using Columns = Eigen::Ref<const Eigen::MatrixXd>;
   /// All columns for all draws; the last `targets` ones are what is to be explained.
-  CrossFit(Eigen::MatrixXd columns, Eigen::Index targets, const Fold& fold);
+  CrossFit(const Columns& columns, Eigen::Index targets, const Fold& fold);
   /// The same columns together with shared ones, given what those leave of them.
-  CrossFit(const CrossFit& alone, Eigen::MatrixXd remainders, const SharedColumns& shared);
+  CrossFit(const CrossFit& alone, const Columns& remainders, const SharedColumns& shared);
 
   /// Some of the targets.
   struct Targets {
@@ -67,11 +69,11 @@ class CrossFit {
   /// What a fit leaves of its targets in all draws.
   Eigen::MatrixXd residuals(const Fit& fit) const;
 
-  const Eigen::MatrixXd& columns() const { return columns_; }
+  const Columns& columns() const { return columns_; }
 
  private:
   Fold fold_;
-  Eigen::MatrixXd columns_;
+  Columns columns_;
   Eigen::Index targets_;
   Eigen::RowVectorXd mean_;
   Eigen::MatrixXd covariance_;

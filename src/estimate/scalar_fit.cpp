@@ -208,19 +208,20 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
   return layout;
 }
 
-Eigen::MatrixXd ScalarFit::columns(const OwnFeatures& own) const {
-  Eigen::MatrixXd columns(targets_.rows(),
-                          own.columns.cols() + differences_.cols() + targets_.cols());
-  columns << own.columns, differences_, targets_;
-  if (coordinate_) columns.rightCols(own.indicators.cols()) = own.indicators;
-  return columns;
+Index ScalarFit::columns_for(const OwnFeatures& own) const {
+  return own.columns.cols() + differences_.cols() + targets_.cols();
 }
 
-void ScalarFit::fit(std::size_t f, const OwnFeatures& own, Eigen::MatrixXd columns,
-                    Eigen::MatrixXd remainders, const CoordinateStates* states) {
+void ScalarFit::put_columns(const OwnFeatures& own, Eigen::Ref<Eigen::MatrixXd> columns) const {
+  columns << own.columns, differences_, targets_;
+  if (coordinate_) columns.rightCols(own.indicators.cols()) = own.indicators;
+}
+
+void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Columns& columns,
+                    const CrossFit::Columns& remainders, const CoordinateStates* states) {
   const Layout layout = lay_out(own, f);
   move_thresholds(f, columns, states);
-  const CrossFit alone(std::move(columns), targets_.cols(), run_.folds[f]);
+  const CrossFit alone(columns, targets_.cols(), run_.folds[f]);
   fit_by(FeatureSet::bounded, joined(layout.constant, layout.bounded), f, alone, 0, layout);
   fit_by(FeatureSet::own, joined(layout.constant, layout.growing), f, alone, 0, layout);
   const SharedColumns& shared = run_.shared[f];
@@ -228,7 +229,7 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, Eigen::MatrixXd colum
 
   // The gradients themselves are shared already.
   const Columns firsts = run_.linear[f].empty() ? layout.constant : Columns();
-  const CrossFit together(alone, std::move(remainders), shared);
+  const CrossFit together(alone, remainders, shared);
   // Of use for heavy tails alone, and not quite free.
   if (run_.table.dimension() <= small_dimension || layout.power_law) {
     fit_by(FeatureSet::bounded_linear, joined(firsts, layout.bounded), f, together, shared.size(),
@@ -241,7 +242,8 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, Eigen::MatrixXd colum
   }
   if (!run_.quadratic.empty()) {
     const SharedColumns& quadratic = run_.quadratic[f];
-    const CrossFit with_all(alone, quadratic.remainders(alone.columns()), quadratic);
+    const Eigen::MatrixXd less = quadratic.remainders(columns);
+    const CrossFit with_all(alone, less, quadratic);
     fit_by(FeatureSet::quadratic, all, f, with_all, quadratic.size(), layout);
     if (layout.power_law) {
       left_[index(FeatureSet::quadratic)]
@@ -251,7 +253,7 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, Eigen::MatrixXd colum
   }
 }
 
-void ScalarFit::move_thresholds(std::size_t f, const Eigen::MatrixXd& columns,
+void ScalarFit::move_thresholds(std::size_t f, const CrossFit::Columns& columns,
                                 const CoordinateStates* states) {
   indicator_moves_.setZero(targets_.rows(), to_index(thresholds_.size()));
   feature_moves_ = indicator_moves_;
@@ -277,14 +279,16 @@ void ScalarFit::fit_rows(std::size_t f, const CoordinateStates& states, const Cr
   if (largest(others) == 0) return;
   const Eigen::MatrixXd rows = rows_of(f, states, together, others);
   const Index before = alone.columns().cols() - targets_.cols();
-  const auto widened = [&](const Eigen::MatrixXd& columns, const Eigen::MatrixXd& more) {
+  const auto widened = [&](const CrossFit::Columns& columns, const Eigen::MatrixXd& more) {
     Eigen::MatrixXd wider(columns.rows(), columns.cols() + more.cols());
     wider << columns.leftCols(before), more, columns.rightCols(targets_.cols());
     return wider;
   };
   const SharedColumns& shared = run_.shared[f];
-  const CrossFit wider_alone(widened(alone.columns(), rows), targets_.cols(), run_.folds[f]);
-  const CrossFit wider(wider_alone, widened(together.columns(), shared.remainders(rows)), shared);
+  const Eigen::MatrixXd columns = widened(alone.columns(), rows);
+  const Eigen::MatrixXd remainders = widened(together.columns(), shared.remainders(rows));
+  const CrossFit wider_alone(columns, targets_.cols(), run_.folds[f]);
+  const CrossFit wider(wider_alone, remainders, shared);
   std::vector<Index> added(static_cast<std::size_t>(rows.cols()));
   std::iota(added.begin(), added.end(), before);
   const Columns wanted{added, added, layout.power_law ? std::vector<Index>() : added};

@@ -29,11 +29,13 @@ class ScalarFit {
 
   /// What a fold's regressions are made of, for all draws: the own features, what the states that
   /// were not kept add, and the targets.
-  Eigen::MatrixXd columns(const OwnFeatures& own) const;
+  void put_columns(const OwnFeatures& own, Eigen::Ref<Eigen::MatrixXd> columns) const;
+  /// Their number.
+  Index columns_for(const OwnFeatures& own) const;
   /// Fits one fold by all sets of features, given those columns, what the fold's shared columns
   /// leave of them, and the own coordinate; null for a function of many.
-  void fit(std::size_t fold, const OwnFeatures& own, Eigen::MatrixXd columns,
-           Eigen::MatrixXd remainders, const CoordinateStates* states);
+  void fit(std::size_t fold, const OwnFeatures& own, const CrossFit::Columns& columns,
+           const CrossFit::Columns& remainders, const CoordinateStates* states);
   /// Once all folds are fitted: by the best set for every summary.
   SharpenedEstimate choose(const std::vector<CoordinateStates>& states);
 
@@ -80,7 +82,7 @@ class ScalarFit {
 
   /// What the indicator and the own feature of every threshold change by, in the draws of a fold,
   /// if the threshold moves from where the fold has it to where all have it.
-  void move_thresholds(std::size_t f, const Eigen::MatrixXd& columns,
+  void move_thresholds(std::size_t f, const CrossFit::Columns& columns,
                        const CoordinateStates* states);
 
   /// Fits by rows beside all others.

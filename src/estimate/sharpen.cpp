@@ -156,36 +156,36 @@ class Group {
     std::vector<Part> parts;
     Index width = 0;
     for (Task& task : tasks_) {
-      Part part{&task, task.fit.columns(task.own[f]), width};
-      if (width + part.columns.cols() > panel && !parts.empty()) {
+      Part part{&task, width, task.fit.columns_for(task.own[f])};
+      if (width + part.count > panel && !parts.empty()) {
         fit_parts(f, parts);
         parts.clear();
         part.begin = 0;
       }
-      width = (part.begin + part.columns.cols() + alignment_ - 1) / alignment_ * alignment_;
-      parts.push_back(std::move(part));
+      width = (part.begin + part.count + alignment_ - 1) / alignment_ * alignment_;
+      parts.push_back(part);
     }
     fit_parts(f, parts);
   }
 
   struct Part {
     Task* task;
-    Eigen::MatrixXd columns;
     Index begin;
+    Index count;
   };
-  void fit_parts(std::size_t f, std::vector<Part>& parts) {
+  void fit_parts(std::size_t f, const std::vector<Part>& parts) {
     if (parts.empty()) return;
-    const Index width = std::max(panel, parts.back().begin + parts.back().columns.cols());
+    const Index width = std::max(panel, parts.back().begin + parts.back().count);
     // What is left of earlier parts between these is of no account.
     if (all_.cols() != width) all_.setZero(to_index(run_.table.draws()), width);
-    for (const Part& part : parts) all_.middleCols(part.begin, part.columns.cols()) = part.columns;
+    for (const auto& [task, begin, count] : parts) {
+      task->fit.put_columns(task->own[f], all_.middleCols(begin, count));
+    }
     run_.shared[f].remainders(all_, remainders_);
-    for (Part& part : parts) {
-      const Index count = part.columns.cols();
-      const auto& states = *part.task->states;
-      part.task->fit.fit(f, part.task->own[f], std::move(part.columns),
-                         remainders_.middleCols(part.begin, count),
-                         states.empty() ? nullptr : &states[f]);
+    for (const auto& [task, begin, count] : parts) {
+      task->fit.fit(f, task->own[f], all_.middleCols(begin, count),
+                    remainders_.middleCols(begin, count),
+                    task->states->empty() ? nullptr : &(*task->states)[f]);
     }
   }
 

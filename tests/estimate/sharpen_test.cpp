@@ -183,19 +183,28 @@ struct Columns {
 };
 
 /// Least squares with or without the shared columns.
-CrossFit regression_of(const Columns& columns, bool with_shared) {
-  CrossFit alone(columns.own, 2, columns.fold);
-  if (!with_shared) return alone;
-  const SharedColumns shared(columns.shared, columns.fold);
-  return {alone, shared.remainders(columns.own), shared};
-}
+struct Regression {
+  Regression(const Columns& columns, bool with_shared)
+      : alone(columns.own, 2, columns.fold),
+        shared(columns.shared, columns.fold),
+        remainders(shared.remainders(columns.own)),
+        together(alone, remainders, shared),
+        wanted(with_shared ? together : alone) {}
+
+  CrossFit alone;
+  SharedColumns shared;
+  MatrixXd remainders;
+  CrossFit together;
+  const CrossFit& wanted;
+};
 
 TEST(CrossFit, IsLeastSquaresOfTheOtherDraws) {
   const Columns columns(2);
   const std::vector<Index> features{0, 2, 3};
   for (const bool with_shared : {false, true}) {
     const MatrixXd expected = columns.direct(features, with_shared);
-    const CrossFit regression = regression_of(columns, with_shared);
+    const Regression both(columns, with_shared);
+    const CrossFit& regression = both.wanted;
     const CrossFit::Fit fit = regression.fit(features, {0, 2});
     EXPECT_LT((fit.coefficients - expected.topRows(3)).norm(), 1e-6);
     const MatrixXd left = regression.residuals(fit);
@@ -216,12 +225,13 @@ TEST(CrossFit, DependenceIsTheDerivativeOfTheFoldsCorrection) {
   Columns columns(3);
   const std::vector<Index> features{1, 3};
   const auto correction = [&] {
-    const CrossFit regression = regression_of(columns, true);
+    const Regression both(columns, true);
+    const CrossFit& regression = both.wanted;
     const MatrixXd left = regression.residuals(regression.fit(features, {0, 1}));
     // What the features take off the mean of the fold's first target.
     return columns.own.col(4).segment(50, 50).mean() - left.col(0).segment(50, 50).mean();
   };
-  const VectorXd dependence = regression_of(columns, true).fit(features, {0, 1}).dependence;
+  const VectorXd dependence = Regression(columns, true).wanted.fit(features, {0, 1}).dependence;
   for (const Index n : {Index{3}, Index{49}, Index{100}, Index{180}}) {
     const double before = correction();
     const double step = 1e-3;
