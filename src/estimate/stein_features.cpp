@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -21,15 +22,47 @@ constexpr double farthest_threshold = 30;
 
 constexpr Eigen::Index states_at_once = 1024;
 
-/// Mills' ratio (1 - Phi(t)) / phi(t) for t >= 0, given 1 / phi(t).
-double mills_ratio(double t, double inverse_density) noexcept {
-  constexpr double far = 5;
-  if (t < far) return 0.5 * std::erfc(t / std::numbers::sqrt2) * inverse_density;
-  // Laplace's continued fraction 1/(t + 1/(t + 2/(t + 3/(t + ...)))), which converges fast here.
-  double tail = t;
-  for (int k = 40; k >= 1; --k) tail = t + k / tail;
-  return 1 / tail;
-}
+/// Mills' ratio R(t) = (1 - Phi(t)) / phi(t) for t >= 0, several times as fast as by erfc: by
+/// Taylor's series about the nearest of many nodes, cut off where rounding begins.
+class MillsRatio {
+ public:
+  MillsRatio() {
+    for (std::size_t node = 0; node < series_.size(); ++node) {
+      const double t = static_cast<double>(node) / per_unit;
+      auto& c = series_[node];
+      c[0] = 0.5 * std::erfc(t / std::numbers::sqrt2) * root_two_pi * std::exp(t * t / 2);
+      // R' = t R - 1, and its derivatives.
+      c[1] = t * c[0] - 1;
+      for (std::size_t n = 2; n < terms; ++n) {
+        c[n] = (t * c[n - 1] + c[n - 2]) / static_cast<double>(n);
+      }
+    }
+  }
+  double operator()(double t) const noexcept {
+    if (!(t < far)) return far_out(t);
+    const auto node = static_cast<std::size_t>(t * per_unit + 0.5);
+    const double step = t - static_cast<double>(node) / per_unit;
+    const auto& c = series_[node];
+    double sum = c[terms - 1];
+    for (std::size_t n = terms - 1; n > 0; --n) sum = sum * step + c[n - 1];
+    return sum;
+  }
+
+ private:
+  static constexpr int far = 5;
+  static constexpr int per_unit = 16;
+  static constexpr std::size_t terms = 10;
+
+  /// Laplace's continued fraction 1/(t + 1/(t + 2/(t + 3/(t + ...)))), which converges fast here.
+  static double far_out(double t) noexcept {
+    double tail = t;
+    for (int k = 40; k >= 1; --k) tail = t + k / tail;
+    return 1 / tail;
+  }
+
+  std::array<std::array<double, terms>, far * per_unit + 1> series_;
+};
+const MillsRatio mills_ratio;
 
 void check_chain(const GradientStates& chain, std::size_t c, std::size_t dimension,
                  std::size_t draws) {
@@ -99,14 +132,14 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
         frame.scale[coordinate]),
       u(u_of_states),
       g(table.gradients.col(coordinate) * frame.scale[coordinate]),
-      below(z.size()),
+      below(root_two_pi * (z.array().square() / 2).exp()),
       above(z.size()) {
   for (Eigen::Index s = 0; s < z.size(); ++s) {
     const double t = std::abs(z[s]);
     // The two ratios add up to 1 / phi. Infinite beyond all thresholds, where nobody asks for it.
-    const double inverse_density = root_two_pi * std::exp(t * t / 2);
+    const double inverse_density = below[s];
     const double along = table.weights[s] * (u[s] + z[s]);
-    const double outer = mills_ratio(t, inverse_density) * along;
+    const double outer = mills_ratio(t) * along;
     const double inner = inverse_density * along - outer;
     below[s] = z[s] < 0 ? outer : inner;
     above[s] = z[s] < 0 ? inner : outer;
