@@ -131,6 +131,10 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
   result_.sd_has_error = has_error(result_.sd_set, 1, estimate.mcse_sd);
   count_effective_draws(estimate);
   for (std::size_t t = 0; t < thresholds_.size(); ++t) sharpen_quantile(t, states);
+  for (std::size_t s = index(FeatureSet::none) + 1; s < set_count; ++s) {
+    run_.give_back(std::move(left_[s]));
+    run_.give_back(std::move(effects_[s]));
+  }
   return std::move(result_);
 }
 

@@ -342,7 +342,10 @@ void ScalarFit::keep(FeatureSet set, std::size_t f, const CrossFit& regression,
   const Index count = fold.end - fold.begin;
   const Eigen::MatrixXd residuals = regression.residuals(fit);
   Eigen::MatrixXd& left = left_[index(set)];
-  if (left.size() == 0) left.setConstant(targets_.rows(), targets_.cols(), nan_value);
+  if (left.size() == 0) {
+    left = run_.spare();
+    left.setConstant(targets_.rows(), targets_.cols(), nan_value);
+  }
   left.block(fold.begin, fit.targets.first, count, fit.targets.count) =
       residuals.middleRows(fold.begin, count);
   count_dependence(set, fold, fit, residuals);
@@ -371,7 +374,10 @@ void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& 
 void ScalarFit::count_dependence(FeatureSet set, const Fold& fold, const CrossFit::Fit& fit,
                                  const Eigen::MatrixXd& residuals) {
   Eigen::MatrixXd& effect = effects_[index(set)];
-  if (effect.size() == 0) effect.setZero(targets_.rows(), targets_.cols());
+  if (effect.size() == 0) {
+    effect = run_.spare();
+    effect.setZero(targets_.rows(), targets_.cols());
+  }
   const Index after = targets_.rows() - fold.end;
   const auto inside = static_cast<double>(fold.end - fold.begin);
   const double outside = static_cast<double>(targets_.rows()) - inside;

@@ -150,6 +150,17 @@ double Run::shape(const Eigen::VectorXd& values) const {
   return shape_of(values(one_state_per_draw({0, 0})));
 }
 
+Eigen::MatrixXd Run::spare() {
+  if (spares_.empty()) return {};
+  Eigen::MatrixXd matrix = std::move(spares_.back());
+  spares_.pop_back();
+  return matrix;
+}
+
+void Run::give_back(Eigen::MatrixXd matrix) {
+  if (matrix.size() > 0) spares_.push_back(std::move(matrix));
+}
+
 Index Run::state_of(std::size_t n) const {
   return to_index((table.begins[n] + table.begins[n + 1]) / 2);
 }

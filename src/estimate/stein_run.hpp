@@ -106,6 +106,10 @@ class Run {
   /// One state of every draw outside a fold.
   const std::vector<Index>& training_rows(std::size_t fold) const { return training_rows_[fold]; }
 
+  /// A matrix that scalars are done with, or an empty one: the system hands out fresh memory slowly.
+  Eigen::MatrixXd spare();
+  void give_back(Eigen::MatrixXd matrix);
+
   /// One state of a draw: those of one trajectory are too much alike to tell a tail by.
   Index state_of(std::size_t n) const;
 
@@ -155,6 +159,7 @@ class Run {
   Eigen::MatrixXd quadratic_features(std::size_t fold);
 
   std::vector<Products> products_;
+  std::vector<Eigen::MatrixXd> spares_;
   std::vector<std::vector<Index>> training_rows_;
 };
 
