@@ -56,13 +56,17 @@ ScalarFit::ScalarFit(Run& run, const ScalarStates& scalar) : run_(run), scalar_(
 }
 
 void ScalarFit::gather_values() {
-  values_.resize(run_.table.states());
-  Index s = 0;
-  for (const Series& chain : scalar_.values) {
-    for (std::size_t k = 0; k < chain.size; ++k) values_[s++] = chain[k];
-  }
-  if (s != run_.table.states()) {
-    throw DataError(fmt::format("a scalar has {} values for {} states", s, run_.table.states()));
+  if (run_.is_coordinate(scalar_)) {
+    values_ = run_.table.positions.col(to_index(*scalar_.coordinate));
+  } else {
+    values_.resize(run_.table.states());
+    Index s = 0;
+    for (const Series& chain : scalar_.values) {
+      for (std::size_t k = 0; k < chain.size; ++k) values_[s++] = chain[k];
+    }
+    if (s != run_.table.states()) {
+      throw DataError(fmt::format("a scalar has {} values for {} states", s, run_.table.states()));
+    }
   }
   follow_coordinate();
   measured_sd_ = std::sqrt((measured_.array() - measured_.mean()).square().mean());

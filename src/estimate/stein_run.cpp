@@ -98,7 +98,7 @@ bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series) {
 }
 
 Run::Run(std::span<const GradientStates> chains, const SharpenSettings& settings)
-    : table(chains), errors(table) {
+    : table(chains), errors(table), chains_(chains) {
   cut_folds();
   for (const Fold& fold : folds) frames.push_back(fit_frame(fold));
   usable = std::all_of(frames.begin(), frames.end(), [](const SteinFrame& frame) {
@@ -148,6 +148,16 @@ double Run::training_shape(std::size_t fold, const Eigen::VectorXd& values) cons
 
 double Run::shape(const Eigen::VectorXd& values) const {
   return shape_of(values(one_state_per_draw({0, 0})));
+}
+
+bool Run::is_coordinate(const ScalarStates& scalar) const {
+  if (!scalar.coordinate) return false;
+  return std::equal(scalar.values.begin(), scalar.values.end(), chains_.begin(), chains_.end(),
+                    [&](const Series& values, const GradientStates& chain) {
+                      return values.data == chain.positions.data() + *scalar.coordinate &&
+                             values.stride == table.dimension() &&
+                             values.size == chain.weights.size();
+                    });
 }
 
 Eigen::MatrixXd Run::spare() {

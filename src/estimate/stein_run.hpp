@@ -106,7 +106,12 @@ class Run {
   /// One state of every draw outside a fold.
   const std::vector<Index>& training_rows(std::size_t fold) const { return training_rows_[fold]; }
 
-  /// A matrix that scalars are done with, or an empty one: the system hands out fresh memory slowly.
+  /// Whether the values of a scalar are those of its coordinate, by where they lie: there is no
+  /// need to gather them from afar.
+  bool is_coordinate(const ScalarStates& scalar) const;
+
+  /// A matrix that scalars are done with, or an empty one: the system hands out fresh memory
+  /// slowly.
   Eigen::MatrixXd spare();
   void give_back(Eigen::MatrixXd matrix);
 
@@ -158,6 +163,7 @@ class Run {
   /// The features of all fields z_k C e_i: z_k (C g)_i + C_ki.
   Eigen::MatrixXd quadratic_features(std::size_t fold);
 
+  std::span<const GradientStates> chains_;
   std::vector<Products> products_;
   std::vector<Eigen::MatrixXd> spares_;
   std::vector<std::vector<Index>> training_rows_;
