@@ -161,6 +161,7 @@ struct Row {
   double recycled_gain = 1;   ///< variance of the plain chain's estimate over the recycled one's
   double sharpened_gain = 1;  ///< and over the sharpened one's; geometric means over parameters
   double honesty = 0;         ///< mean over parameters of the mean of (error / MCSE)^2
+  double plain_honesty = 0;   ///< the same of the plain chain's estimates
   double least_honesty = std::numeric_limits<double>::infinity();
   double most_honesty = 0;
   double worst_bias = 0;  ///< largest |mean error| in its standard errors
@@ -178,6 +179,7 @@ struct Estimates {
   std::vector<double> recycled;
   std::vector<double> sharpened;
   double mean_square = 0;  ///< of error / MCSE
+  double plain_mean_square = 0;
   double warned = 0;
 };
 
@@ -190,14 +192,18 @@ Estimates estimates_of(const std::vector<RunOutcome>& runs, const Value& truth, 
     all.plain.push_back(one.plain[s].value);
     all.recycled.push_back(one.recycled[s].value);
     all.sharpened.push_back(one.sharpened[s].value);
-    const double error = one.sharpened[s].value - truth.value;
-    const double own = one.sharpened[s].mcse;
-    all.mean_square += error * error / (own * own + truth.mcse * truth.mcse);
+    const auto square = [&](const Value& value) {
+      const double error = value.value - truth.value;
+      return error * error / (value.mcse * value.mcse + truth.mcse * truth.mcse);
+    };
+    all.mean_square += square(one.sharpened[s]);
+    all.plain_mean_square += square(one.plain[s]);
     const bool warned = s == 0 ? !one.mean_has_error : s == 1 && !one.sd_has_error;
     all.warned += warned ? 1.0 : 0.0;
   }
   const auto count = static_cast<double>(all.plain.size());
   all.mean_square /= count;
+  all.plain_mean_square /= count;
   all.warned /= count;
   return all;
 }
@@ -234,6 +240,7 @@ Row row_of(const std::vector<RunOutcome>& runs, const RunOutcome& reference, std
     log_recycled += share * std::log(plain / recycled);
     log_sharpened += share * std::log(plain / sharpened);
     row.honesty += share * estimates.mean_square;
+    row.plain_honesty += share * estimates.plain_mean_square;
     row.least_honesty = std::min(row.least_honesty, estimates.mean_square);
     row.most_honesty = std::max(row.most_honesty, estimates.mean_square);
     row.warned += share * estimates.warned;
@@ -301,6 +308,7 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
                                  {"mean_square", row.honesty},
                                  {"least_mean_square", row.least_honesty},
                                  {"most_mean_square", row.most_honesty},
+                                 {"plain_mean_square", row.plain_honesty},
                                  {"worst_bias", row.worst_bias},
                                  {"least_ratio", row.least_ratio},
                                  {"least_upper_ratio", row.least_upper_ratio},
@@ -309,9 +317,10 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
     fmt::print(
         "  {:6} recycled {:6.2f}  sharpened {:10.4g}  (error/MCSE)^2 {:5.2f} [{:.2f}, {:.2f}]  "
         "bias "
-        "{:.1f}  over recycled {:.2f} (at most {:.2f})  warned {:.0f}%\n",
+        "{:.1f}  over recycled {:.2f} (at most {:.2f})  warned {:.0f}%  plain {:.2f}\n",
         summary_name(s), row.recycled_gain, row.sharpened_gain, row.honesty, row.least_honesty,
-        row.most_honesty, row.worst_bias, row.least_ratio, row.least_upper_ratio, 100 * row.warned);
+        row.most_honesty, row.worst_bias, row.least_ratio, row.least_upper_ratio, 100 * row.warned,
+        row.plain_honesty);
   }
   std::fflush(stdout);
   return json;
