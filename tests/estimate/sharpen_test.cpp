@@ -295,12 +295,13 @@ Calibration calibration(const Function& function, int runs) {
     std::vector<std::vector<double>> values;
     std::vector<Series> series;
     for (const auto& chain : run.positions) {
-      auto& of_chain = values.emplace_back();
+      // In rows as long as those of the positions, so that only their place tells them apart.
+      auto& of_chain = values.emplace_back(chain.size());
       for (std::size_t n = 0; n < run.draws; ++n) {
-        of_chain.push_back(function.value(chain.data() + 4 * n));
+        of_chain[4 * n] = function.value(chain.data() + 4 * n);
       }
     }
-    for (const auto& chain : values) series.push_back({chain.data(), chain.size(), 1});
+    for (const auto& chain : values) series.push_back({chain.data(), run.draws, 4});
     ScalarStates scalar;
     scalar.coordinate = function.coordinate;
     scalar.values = series;
