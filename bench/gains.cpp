@@ -164,7 +164,8 @@ struct Row {
   double plain_honesty = 0;   ///< the same of the plain chain's estimates
   double least_honesty = std::numeric_limits<double>::infinity();
   double most_honesty = 0;
-  double worst_bias = 0;  ///< largest |mean error| in its standard errors
+  double worst_bias = 0;   ///< largest |mean error| in its standard errors
+  double common_bias = 0;  ///< mean over parameters of (mean error / its sd in a single run)
   /// Recycled over sharpened variance: the least over parameters, and the least upper bound of it
   /// that holds for all parameters with a chance of 99.9%.
   double least_ratio = std::numeric_limits<double>::infinity();
@@ -252,6 +253,7 @@ Row row_of(const std::vector<RunOutcome>& runs, const RunOutcome& reference, std
     const double error =
         std::hypot(std::sqrt(sharpened / static_cast<double>(estimates.plain.size())), truth.mcse);
     row.worst_bias = std::max(row.worst_bias, std::abs(bias) / error);
+    row.common_bias += share * bias / std::sqrt(sharpened);
   }
   row.recycled_gain = std::exp(log_recycled);
   row.sharpened_gain = std::exp(log_sharpened);
@@ -310,17 +312,18 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
                                  {"most_mean_square", row.most_honesty},
                                  {"plain_mean_square", row.plain_honesty},
                                  {"worst_bias", row.worst_bias},
+                                 {"common_bias", row.common_bias},
                                  {"least_ratio", row.least_ratio},
                                  {"least_upper_ratio", row.least_upper_ratio},
                                  {"warned", row.warned},
                                  {"sets", sets}});
     fmt::print(
         "  {:6} recycled {:6.2f}  sharpened {:10.4g}  (error/MCSE)^2 {:5.2f} [{:.2f}, {:.2f}]  "
-        "bias "
-        "{:.1f}  over recycled {:.2f} (at most {:.2f})  warned {:.0f}%  plain {:.2f}\n",
+        "bias {:.1f}, {:+.3f} sd  over recycled {:.2f} (at most {:.2f})  warned {:.0f}%  plain "
+        "{:.2f}\n",
         summary_name(s), row.recycled_gain, row.sharpened_gain, row.honesty, row.least_honesty,
-        row.most_honesty, row.worst_bias, row.least_ratio, row.least_upper_ratio, 100 * row.warned,
-        row.plain_honesty);
+        row.most_honesty, row.worst_bias, row.common_bias, row.least_ratio, row.least_upper_ratio,
+        100 * row.warned, row.plain_honesty);
   }
   std::fflush(stdout);
   return json;
