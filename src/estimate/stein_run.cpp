@@ -43,13 +43,7 @@ double Errors::raised_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
 
 double Errors::reported_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
   const double raised = raised_error(series);
-  if (!(raised > 0)) return raised;
-  // Those without a fourth moment are among the series with a large one, which is told faster.
-  constexpr double small_kurtosis = 5;
-  const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
-  const bool heavy =
-      values.square().square().mean() > small_kurtosis && shape_about_mean(series) > surely_known;
-  if (!heavy) return raised;
+  if (!(raised > 0) || shape_about_mean(series) <= surely_known) return raised;
   // By simulation: one draw in some hundreds decides the variance of such a remainder.
   constexpr double draws_of_a_rare_one = 600;
   return (1 + draws_of_a_rare_one / effective_) * raised;

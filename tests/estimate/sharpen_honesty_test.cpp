@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -316,43 +315,6 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
   const double expected = std::sqrt(errors.reported_error(left + effect));
   EXPECT_NEAR(sharpened.estimate.mcse_mean / expected, 1, 1e-5);
   EXPECT_GT(std::abs(std::sqrt(errors.reported_error(left)) / expected - 1), 1e-4);
-}
-
-// In one chain the gradient tells all about the target, in the others next to nothing. A choice of
-// features that looked at that chain would take it for what features do, and correct its mean.
-TEST(SharpenHonesty, FeaturesOfAChainAreChosenByTheOthers) {
-  constexpr std::size_t draws = 250;
-  std::array<std::vector<double>, 4> positions;
-  std::array<std::vector<float>, 4> gradients;
-  std::array<std::vector<double>, 4> targets;
-  const std::vector<double> weights(draws, 1.0);
-  std::vector<std::size_t> begins;
-  for (std::size_t n = 0; n <= draws; ++n) begins.push_back(n);
-  std::vector<GradientStates> states;
-  std::vector<Series> series;
-  Stream numbers(Address{16, 0, 0}, Purpose::test);
-  for (std::size_t c = 0; c < 4; ++c) {
-    for (std::size_t n = 0; n < draws; ++n) {
-      const double x = c == 0 ? 3 + 10 * numbers.normal() : numbers.normal();
-      positions[c].push_back(x);
-      gradients[c].push_back(static_cast<float>(-x));
-      targets[c].push_back(c == 0 ? x : x + 4 * numbers.normal());
-    }
-    states.push_back({positions[c], gradients[c], weights, begins});
-    series.push_back({targets[c].data(), draws, 1});
-  }
-  ScalarStates scalar;
-  scalar.values = series;
-  scalar.known = plain_estimate(series);
-  scalar.known.quantiles.clear();
-  const SharpenedEstimate sharpened =
-      sharpen(states, std::vector<ScalarStates>{scalar}).scalars.front();
-  EXPECT_NE(sharpened.mean_set, FeatureSet::none);
-  // The first chain's share of it as it is; corrected, nothing would be left of that.
-  double first = 0;
-  for (const double value : targets[0]) first += value / (4 * draws);
-  EXPECT_NEAR(sharpened.estimate.mean, first, 4 * 4 / std::sqrt(4 * draws));
-  EXPECT_GT(first, 4 * 4 / std::sqrt(4 * draws));
 }
 
 TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
