@@ -22,8 +22,8 @@ constexpr double farthest_threshold = 30;
 
 constexpr Eigen::Index states_at_once = 1024;
 
-/// Mills' ratio R(t) = (1 - Phi(t)) / phi(t) for t >= 0, several times as fast as by erfc: by
-/// Taylor's series about the nearest of many nodes, cut off where rounding begins.
+/// Mills' ratio R(t) = (1 - Phi(t)) / phi(t) for t >= 0, which every state needs: by Taylor's
+/// series about the nearest of many nodes, cut off where rounding begins.
 class MillsRatio {
  public:
   MillsRatio() {

@@ -131,7 +131,11 @@ class Paper(unittest.TestCase):
             (78, ["--scale", "huge"], "smoke, quick or full"),
             (66, ["--data-dir", self.root / "nowhere"], "nowhere"),
             (78, ["--scale", "smoke", "--output", other], "--fresh"),
-            (65, ["volatility", "--scale", "smoke", "--data-dir", broken, "--output", self.root / "x"], "row 1, column close"),
+            (
+                65,
+                ["volatility", "--scale", "smoke", "--data-dir", broken, "--output", self.root / "x"],
+                "row 1, column close",
+            ),
             (66, ["--draw-only", "--output", self.root / "empty"], "empty"),
         ]:
             with self.subTest(words=words):

@@ -7,7 +7,7 @@
 
 #include "rehmc/run/run_summary.hpp"
 
-namespace rehmc {
+namespace rehmc::testing {
 
 inline bool warns_of(const RunSummary& summary, const std::string& kind) {
   for (const Warning& warning : summary.diagnostics.warnings) {
@@ -24,4 +24,4 @@ inline void expect_refused(const RunSummary& summary) {
   }
 }
 
-}  // namespace rehmc
+}  // namespace rehmc::testing

@@ -22,7 +22,9 @@
 namespace rehmc {
 namespace {
 
+using testing::expect_refused;
 using testing::Honesty;
+using testing::warns_of;
 
 SampleSettings settings_of(std::uint64_t seed, int draws,
                            MetricKind metric = MetricKind::diagonal) {

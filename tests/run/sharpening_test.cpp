@@ -29,7 +29,9 @@
 namespace rehmc {
 namespace {
 
+using testing::expect_refused;
 using testing::Honesty;
+using testing::warns_of;
 
 constexpr std::size_t summaries = 2 + standard_probabilities.size();
 
