@@ -2,14 +2,12 @@
 #include "own_features.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <utility>
 
 namespace rehmc::stein {
 
 namespace {
-
-/// Of a feature that takes no part.
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The tails of the features of powers.
 std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
@@ -19,15 +17,12 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
   const CoordinateStates some = states.some(run.training_rows(fold));
   const double shape_g = std::max(0.0, shape_of(some.g));
   std::vector<Shape> shapes{{shape_u, shape_u}};
-  double of_product = 0;
-  for (Index field = 1; field < power_fields; ++field) {
-    const double along = field <= highest_power ? shape_u : shape_g;
+  std::array<double, 2> of_products{};  // z u and z g
+  for (Index field = 1; field < power_fields(run.highest_power(fold)); ++field) {
+    const double along = is_along_c(field) ? shape_u : shape_g;
     const auto power = static_cast<double>(power_of(field));
-    if (power_of(field) > run.highest_power(fold)) {
-      shapes.push_back({infinity, infinity});
-      continue;
-    }
     const double direct = shape_of(power_feature(some, field));
+    double& of_product = of_products[is_along_c(field) ? 0 : 1];
     if (power_of(field) == 1) of_product = std::max(0.0, direct);
     shapes.push_back(
         {direct, std::min(power * shape_z + along, (power - 1) * shape_z + of_product)});
@@ -38,7 +33,9 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
 }  // namespace
 
 OwnFeatures powers_of(const Run& run, std::size_t fold, Index i, const CoordinateStates& states) {
-  return {power_features(run.table, states), shapes_of(run, fold, i, states), {}};
+  Eigen::MatrixXd columns = power_features(run.table, states, run.highest_power(fold));
+  const Index powers = columns.cols();
+  return {std::move(columns), powers, shapes_of(run, fold, i, states), {}};
 }
 
 OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
@@ -46,12 +43,13 @@ OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
                             const std::vector<double>& thresholds) {
   const auto draws = to_index(run.table.draws());
   OwnFeatures own;
-  own.columns.resize(draws, power_fields + to_index(thresholds.size()));
-  own.columns.leftCols(power_fields) = powers.columns;
+  own.powers = powers.powers;
+  own.columns.resize(draws, own.powers + to_index(thresholds.size()));
+  own.columns.leftCols(own.powers) = powers.columns;
   own.indicators.resize(draws, to_index(thresholds.size()));
   for (std::size_t t = 0; t < thresholds.size(); ++t) {
     const Threshold at(run.table, run.frames[fold], i, states, thresholds[t]);
-    own.columns.col(power_fields + to_index(t)) = at.means({0, 1}, 0, draws);
+    own.columns.col(own.powers + to_index(t)) = at.means({0, 1}, 0, draws);
     own.indicators.col(to_index(t)) = at.means({1, 0}, 0, draws);
   }
   // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.

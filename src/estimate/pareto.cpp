@@ -12,10 +12,18 @@ namespace rehmc {
 
 namespace {
 
-/// Mean of log(1 + rate * x): the shape that goes best with this rate.
+/// Mean of log(1 + rate * x): the shape that goes best with this rate. Of several at once, since
+/// products are faster than logarithms.
 double profile_shape(std::span<const double> excesses, double rate) {
+  constexpr std::size_t at_once = 8;
   double sum = 0;
-  for (const double x : excesses) sum += std::log1p(rate * x);
+  for (std::size_t begin = 0; begin < excesses.size(); begin += at_once) {
+    double product = 1;
+    for (const double x : excesses.subspan(begin, std::min(at_once, excesses.size() - begin))) {
+      product *= 1 + rate * x;
+    }
+    sum += std::log(product);
+  }
   return sum / static_cast<double>(excesses.size());
 }
 

@@ -178,7 +178,8 @@ ScalarFit::Columns ScalarFit::joined(const Columns& a, const Columns& b) {
 ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) const {
   Layout layout;
   layout.own = own.columns.cols();
-  const Index block = power_fields + to_index(thresholds_.size());
+  layout.powers = own.powers;
+  const Index block = own.powers + to_index(thresholds_.size());
   const double shape = run_.training_shape(fold, (values_.array() - centre_).matrix());
   layout.power_law = shape > power_law_tail || run_.shape_z[fold].mean() > typical_power_law;
   // Moments have tails of their own, which growing fields may well cancel: the choice by the
@@ -187,7 +188,6 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
     if (group == of_quantiles) {
       return power <= highest_for_indicators && !layout.power_law && tail.direct <= lightest_tail;
     }
-    if (power > run_.highest_power(fold)) return false;
     const double of_target = (group == of_sd ? 2 : 1) * shape;
     return tail.least() <= std::max(heaviest_growing, of_target + as_heavy);
   };
@@ -196,7 +196,7 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
     const Shape& tail = own.shapes[static_cast<std::size_t>(column)];
     const Index place = column % block;
     for (std::size_t g = 0; g < groups; ++g) {
-      if (place == 0 || place >= power_fields) {
+      if (place == 0 || place >= own.powers) {
         if (tail.least() > heaviest_tail) continue;
         (place == 0 ? layout.constant : layout.bounded)[g].push_back(column);
       } else if (may_grow(g, power_of(place), tail)) {
@@ -224,7 +224,7 @@ void ScalarFit::put_columns(const OwnFeatures& own, Eigen::Ref<Eigen::MatrixXd> 
 void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Columns& columns,
                     const CrossFit::Columns& remainders, const CoordinateStates* states) {
   const Layout layout = lay_out(own, f);
-  move_thresholds(f, columns, states);
+  move_thresholds(f, columns, states, layout);
   const CrossFit alone(columns, targets_.cols(), run_.folds[f]);
   fit_by(FeatureSet::bounded, joined(layout.constant, layout.bounded), f, alone, 0, layout);
   fit_by(FeatureSet::own, joined(layout.constant, layout.growing), f, alone, 0, layout);
@@ -258,7 +258,7 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Colum
 }
 
 void ScalarFit::move_thresholds(std::size_t f, const CrossFit::Columns& columns,
-                                const CoordinateStates* states) {
+                                const CoordinateStates* states, const Layout& layout) {
   indicator_moves_.setZero(targets_.rows(), to_index(thresholds_.size()));
   feature_moves_ = indicator_moves_;
   if (!states) return;
@@ -274,7 +274,7 @@ void ScalarFit::move_thresholds(std::size_t f, const CrossFit::Columns& columns,
         targets_.col(moment_targets + column).segment(fold.begin, count) -
         columns.col(target).segment(fold.begin, count);
     feature_moves_.col(column).segment(fold.begin, count) =
-        features - columns.col(power_fields + column).segment(fold.begin, count);
+        features - columns.col(layout.powers + column).segment(fold.begin, count);
   }
 }
 
@@ -360,7 +360,7 @@ void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& 
   Eigen::VectorXd slopes = Eigen::VectorXd::Zero(to_index(thresholds_.size()));
   if (coordinate_) {
     for (std::size_t a = 0; a < fit.features.size(); ++a) {
-      const Index t = fit.features[a] - power_fields;
+      const Index t = fit.features[a] - layout.powers;
       if (fit.features[a] < layout.own && t >= 0) slopes[t] = fit.coefficients(to_index(a), t);
     }
   }

@@ -98,7 +98,8 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
 /// The own features of some coordinates side by side.
 OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& coordinates,
                         const Estimate& known) {
-  OwnFeatures all{Eigen::MatrixXd(to_index(run.table.draws()), 0), {}, {}};
+  OwnFeatures all;
+  all.columns.resize(to_index(run.table.draws()), 0);
   const SteinFrame& frame = run.frames[fold];
   for (const Index i : coordinates) {
     std::vector<double> thresholds;
@@ -111,6 +112,7 @@ OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& co
     const OwnFeatures own = with_thresholds(run, fold, i, states, powers, thresholds);
     all.columns.conservativeResize(Eigen::NoChange, all.columns.cols() + own.columns.cols());
     all.columns.rightCols(own.columns.cols()) = own.columns;
+    all.powers = own.powers;
     all.shapes.insert(all.shapes.end(), own.shapes.begin(), own.shapes.end());
   }
   return all;
@@ -149,15 +151,22 @@ class Group {
  private:
   static constexpr std::size_t most_states = 400'000;  ///< lest groups take too much memory
   static constexpr Index most_tasks = 8;
-  static constexpr Index panel = 200;     ///< columns at once
   static constexpr Index cache_line = 8;  ///< in numbers
+
+  /// Columns at once in a fold.
+  Index panel(std::size_t f) const {
+    constexpr Index moments = 2;
+    const Index of_coordinate = power_fields(run_.highest_power(f)) + 2 * moments +
+                                2 * to_index(standard_probabilities.size());
+    return most_tasks * of_coordinate;
+  }
 
   void fit_fold(std::size_t f) {
     std::vector<Part> parts;
     Index width = 0;
     for (Task& task : tasks_) {
       Part part{&task, width, task.fit.columns_for(task.own[f])};
-      if (width + part.count > panel && !parts.empty()) {
+      if (width + part.count > panel(f) && !parts.empty()) {
         fit_parts(f, parts);
         parts.clear();
         part.begin = 0;
@@ -175,7 +184,7 @@ class Group {
   };
   void fit_parts(std::size_t f, const std::vector<Part>& parts) {
     if (parts.empty()) return;
-    const Index width = std::max(panel, parts.back().begin + parts.back().count);
+    const Index width = std::max(panel(f), parts.back().begin + parts.back().count);
     // What is left of earlier parts between these is of no account.
     if (all_.cols() != width) all_.setZero(to_index(run_.table.draws()), width);
     for (const auto& [task, begin, count] : parts) {

@@ -148,7 +148,7 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
 
 Eigen::VectorXd power_feature(const CoordinateStates& states, Eigen::Index field) {
   const Eigen::Index power = power_of(field);
-  const Eigen::VectorXd& along = field <= highest_power ? states.u : states.g;
+  const Eigen::VectorXd& along = is_along_c(field) ? states.u : states.g;
   if (power == 0) return along;
   // z^(j-1) (z u + j)
   Eigen::VectorXd feature = states.z.cwiseProduct(along);
@@ -165,9 +165,10 @@ CoordinateStates CoordinateStates::some(const std::vector<Eigen::Index>& rows) c
   return few;
 }
 
-Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states) {
-  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields);
-  for (Eigen::Index field = 0; field < power_fields; ++field) {
+Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states,
+                               Eigen::Index highest) {
+  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields(highest));
+  for (Eigen::Index field = 0; field < means.cols(); ++field) {
     const Eigen::VectorXd feature = power_feature(states, field);
     means.col(field) = table.draw_means([&](Eigen::Index s) { return feature[s]; });
   }

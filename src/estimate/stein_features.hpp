@@ -66,21 +66,22 @@ struct CoordinateStates {
   CoordinateStates() = default;
 };
 
-/// Fields that are powers of z: 1, z, z^2, z^3 times C e_i, then z, z^2, z^3 times e_i, which are
-/// free of the errors of C where coordinates do not depend on each other. Those of the thresholds
-/// follow.
-inline constexpr Eigen::Index power_fields = 7;
+/// Fields that are powers of z: C e_i, then for every power z^j C e_i and z^j e_i, which is free of
+/// the errors of C where coordinates do not depend on each other.
 inline constexpr Eigen::Index highest_power = 3;
+/// How many there are up to a power.
+constexpr Eigen::Index power_fields(Eigen::Index highest) { return 1 + 2 * highest; }
+/// The power of z of a field.
+constexpr Eigen::Index power_of(Eigen::Index field) { return (field + 1) / 2; }
+/// Whether a field goes along C e_i.
+constexpr bool is_along_c(Eigen::Index field) { return field == 0 || field % 2 == 1; }
 
 /// The feature of one of those fields at every state.
 Eigen::VectorXd power_feature(const CoordinateStates& states, Eigen::Index field);
-/// Its power of z.
-inline Eigen::Index power_of(Eigen::Index field) {
-  return field <= highest_power ? field : field - highest_power;
-}
 
-/// Per draw the means of all those features.
-Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states);
+/// Per draw the means of those features up to a power.
+Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states,
+                               Eigen::Index highest);
 
 /// A threshold of one coordinate x: the indicator of {x <= threshold} and the feature of its field,
 /// which is 0 for a threshold too far out for numbers.

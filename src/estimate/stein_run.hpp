@@ -41,7 +41,7 @@ class Errors {
   /// order, error / MCSE has the mean square 1 + 2 s^2, with s the skewness of the mean.
   double raised_error(const Eigen::Ref<const Eigen::VectorXd>& series);
   /// The raised error of an estimate that is reported: also for what few draws have not seen of a
-  /// heavy tail.
+  /// heavy tail to one side.
   double reported_error(const Eigen::Ref<const Eigen::VectorXd>& series);
   /// How many standard errors the mean is from 0, as a normal score without its sign: corrected for
   /// a skewed law of the mean, and for the few degrees of freedom of an error that few draws carry.
@@ -127,6 +127,9 @@ class Run {
   /// The features of the fields z_k C e_i of one coordinate i, for all k.
   Eigen::MatrixXd row_features(std::size_t fold, Index i, const CoordinateStates& own) const;
 
+  /// What a series has outside a fold.
+  static Eigen::VectorXd outside(const Fold& fold, const Eigen::VectorXd& series);
+
   /// Puts what each fold computed for its own draws, of_fold(f), into one series.
   template <class OfFold>
   Eigen::VectorXd across_folds(OfFold&& of_fold) const {
@@ -154,8 +157,6 @@ class Run {
   std::vector<Index> one_state_per_draw(const Fold& left_out) const;
 
   void share_columns(const SharpenSettings& settings);
-
-  static Eigen::VectorXd outside(const Fold& fold, const Eigen::VectorXd& series);
 
   /// The scale of every block: the sum over its coordinates of z g + 1 (the virial).
   Eigen::MatrixXd block_features(const SteinFrame& frame, const SharpenSettings& settings);
