@@ -120,6 +120,7 @@ class CaseClaims {
   void sufficient(KernelKind kind, std::size_t paper_recycled, const std::string& of) {
     const std::size_t count = sufficient_count(results_, kind);
     const std::size_t paper = paper_recycled + 1;
+    const double share = share_of_all(results_, kind, paper);
     // One halving is the resolution of the search.
     const bool fits = count > 0 && count <= 2 * paper;
     add(fmt::format("sufficient-{}", describe(kind)),
@@ -128,7 +129,10 @@ class CaseClaims {
         count == 0 ? "more than all that were tried"
                    : fmt::format("{} of {:.0f}", count - 1, results_.of(kind).leapfrogs()),
         "", fits ? Verdict::agrees : Verdict::differs,
-        "judged as: at most one doubling more; fewer is only better");
+        "judged as: at most one doubling more; fewer is only better; states are drawn with "
+        "replacement" +
+            (std::isnan(share) ? ""
+                               : fmt::format("; {} give {:.1f}%", paper_recycled, 100 * share)));
   }
 
   void means(KernelKind kind, bool lose, const std::string& paper, const std::string& remark) {

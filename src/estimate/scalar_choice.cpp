@@ -1,6 +1,5 @@
 // One scalar: which features serve each summary best, and the sharpened numbers with their errors.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -21,28 +20,22 @@ constexpr double by_far = 0.15;
 /// What the precision of stored gradients may do to an estimate, in sds.
 constexpr double single_precision = 1e-5;
 
-/// Whether the variance of a remainder is hardly known.
-bool is_heavy(const Eigen::Ref<const Eigen::VectorXd>& remainder) {
-  return shape_about_mean(remainder) > surely_known;
-}
-
 }  // namespace
 
 /// The sharpened distribution function near a threshold, with coefficients as they are: any
 /// coefficient leaves it unbiased, so they need not be fitted anew for every threshold.
 class ScalarFit::Distribution {
  public:
-  Distribution(const ScalarFit& fit, std::size_t t, const Choice& choice,
+  Distribution(const ScalarFit& fit, std::size_t t, FeatureSet set,
                const std::vector<CoordinateStates>& states)
       : fit_(fit),
         states_(states),
-        rest_(fit.left_by(choice, moment_targets + to_index(t)) -
+        rest_(fit.left_[index(set)].col(moment_targets + to_index(t)) -
               fit.targets_.col(moment_targets + to_index(t))) {
     for (std::size_t f = 0; f < fit.slopes_.size(); ++f) {
       const Fold& fold = fit.run_.folds[f];
       const Index count = fold.end - fold.begin;
-      const Eigen::VectorXd& slopes = fit.slopes_[f][index(choice[f])];
-      slopes_.push_back(slopes.size() > 0 ? slopes[to_index(t)] : 0.0);
+      slopes_.push_back(fit.slopes_[f][index(set)][to_index(t)]);
       rest_.segment(fold.begin, count) +=
           slopes_[f] * fit.threshold_features_.col(to_index(t)).segment(fold.begin, count);
     }
@@ -86,34 +79,16 @@ class ScalarFit::Distribution {
   Eigen::VectorXd rest_;        ///< what does not depend on the threshold
 };
 
-ScalarFit::Choice ScalarFit::best_sets(Index target) {
-  Choice choice;
-  for (const Fold& fold : run_.folds) choice.push_back(best_set(target, fold));
-  const auto plain = left_[index(FeatureSet::none)].col(target);
-  const Eigen::VectorXd influence = left_by(choice, target) + effect_of(choice, target);
-  const bool serve =
-      is_better(target, run_.errors.raised_error(influence), run_.errors.raised_error(plain),
-                [&] { return !is_heavy(influence); });
-  if (!serve) std::fill(choice.begin(), choice.end(), FeatureSet::none);
-  return choice;
-}
-
-FeatureSet ScalarFit::best_set(Index target, const Fold& left_out) {
+FeatureSet ScalarFit::best_set(Index target) {
   FeatureSet best = FeatureSet::none;
   double least = nan_value;
-  for (std::size_t s = index(FeatureSet::none) + 1; s < set_count; ++s) {
+  for (std::size_t s = 0; s < set_count; ++s) {
     if (left_[s].size() == 0 || !left_[s].col(target).allFinite()) continue;
     const auto set = static_cast<FeatureSet>(s);
-    Eigen::VectorXd influence = influence_of(set, target);
-    // Draws that do not move have no part in the error.
-    influence.segment(left_out.begin, left_out.end - left_out.begin)
-        .setConstant(Run::outside(left_out, influence).mean());
-    const double error = run_.errors.raised_error(influence);
-    const auto known = [&] {
-      return !is_heavy(Run::outside(left_out, influence)) ||
-             is_heavy(Run::outside(left_out, influence_of(best, target)));
-    };
-    if (best == FeatureSet::none || is_better(target, error, least, known)) {
+    const double error = run_.errors.raised_error(left_[s].col(target) + effect_of(set, target));
+    const bool better = error < worthwhile * least &&
+                        (error < by_far * worthwhile * least || is_known(set, target, best));
+    if (better || !(least >= 0)) {
       least = error;
       best = set;
     }
@@ -121,67 +96,39 @@ FeatureSet ScalarFit::best_set(Index target, const Fold& left_out) {
   return best;
 }
 
-template <class Known>
-bool ScalarFit::is_better(Index target, double error, double rival, const Known& known) {
-  if (!(error < worthwhile * rival)) return false;
-  return target >= moment_targets || error < by_far * worthwhile * rival || known();
-}
-
-FeatureSet ScalarFit::typical(const Choice& choice) {
-  std::array<std::ptrdiff_t, set_count> folds{};
-  for (const FeatureSet set : choice) ++folds[index(set)];
-  return static_cast<FeatureSet>(std::max_element(folds.begin(), folds.end()) - folds.begin());
-}
-
-Eigen::VectorXd ScalarFit::left_by(const Choice& choice, Index target) const {
-  return run_.across_folds([&](std::size_t f) { return left_[index(choice[f])].col(target); });
-}
-
-Eigen::VectorXd ScalarFit::effect_of(const Choice& choice, Index target) const {
-  // Of a set, the effects on all other folds are known together. Where those have several sets,
-  // each stands for its share of them.
-  return run_.across_folds([&](std::size_t own) {
-    Eigen::VectorXd mean = Eigen::VectorXd::Zero(targets_.rows());
-    for (std::size_t f = 0; f < choice.size(); ++f) {
-      const Eigen::MatrixXd& effect = effects_[index(choice[f])];
-      if (f != own && effect.size() > 0) mean += effect.col(target);
-    }
-    return Eigen::VectorXd(mean / static_cast<double>(choice.size() - 1));
-  });
-}
-
-Eigen::VectorXd ScalarFit::influence_of(FeatureSet set, Index target) const {
-  const auto left = left_[index(set)].col(target);
-  const Eigen::MatrixXd& effect = effects_[index(set)];
-  if (effect.size() == 0) return left;
-  return left + effect.col(target);
+bool ScalarFit::is_known(FeatureSet set, Index target, FeatureSet rival) const {
+  if (target >= moment_targets) return true;
+  const auto heavy = [&](FeatureSet one) {
+    if (one == FeatureSet::none) return false;
+    return shape_about_mean(left_[index(one)].col(target) + effect_of(one, target)) > surely_known;
+  };
+  return !heavy(set) || heavy(rival);
 }
 
 SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states) {
   Estimate& estimate = result_.estimate;
-  const Choice of_mean_itself = best_sets(0);
-  result_.mean_set = typical(of_mean_itself);
-  const Eigen::VectorXd first = left_by(of_mean_itself, 0);
-  const Eigen::VectorXd first_influence = first + effect_of(of_mean_itself, 0);
+  result_.mean_set = best_set(0);
+  const Eigen::VectorXd first = left_[index(result_.mean_set)].col(0);
   const double mean = first.mean();
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = centre_ + scale_ * mean;
-    estimate.mcse_mean = floored(scale_ * std::sqrt(run_.errors.reported_error(first_influence)));
+    estimate.mcse_mean = floored(
+        scale_ * std::sqrt(run_.errors.reported_error(first + effect_of(result_.mean_set, 0))));
   }
-  result_.mean_has_error = has_error(of_mean_itself, 0, estimate.mcse_mean);
+  result_.mean_has_error = has_error(result_.mean_set, 0, estimate.mcse_mean);
 
-  const Choice of_squares = best_sets(1);
-  result_.sd_set = typical(of_squares);
-  const Eigen::VectorXd second = left_by(of_squares, 1);
+  result_.sd_set = best_set(1);
+  const Eigen::VectorXd second = left_[index(result_.sd_set)].col(1);
   const double variance = second.mean() - mean * mean;
   if (result_.sd_set != FeatureSet::none && variance > 0) {
     const double sd = std::sqrt(variance);
-    const Eigen::VectorXd influence =
-        (second + effect_of(of_squares, 1) - 2 * mean * first_influence) / (2 * sd);
+    const Eigen::VectorXd influence = (second + effect_of(result_.sd_set, 1) -
+                                       2 * mean * (first + effect_of(result_.mean_set, 0))) /
+                                      (2 * sd);
     estimate.sd = scale_ * sd;
     estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.reported_error(influence)));
   }
-  result_.sd_has_error = has_error(of_squares, 1, estimate.mcse_sd);
+  result_.sd_has_error = has_error(result_.sd_set, 1, estimate.mcse_sd);
   count_effective_draws(estimate);
   for (std::size_t t = 0; t < thresholds_.size(); ++t) sharpen_quantile(t, states);
   for (std::size_t s = index(FeatureSet::none) + 1; s < set_count; ++s) {
@@ -191,12 +138,18 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
   return std::move(result_);
 }
 
-bool ScalarFit::has_error(const Choice& choice, Index target, double error) const {
+Eigen::VectorXd ScalarFit::effect_of(FeatureSet set, Index target) const {
+  const Eigen::MatrixXd& effect = effects_[index(set)];
+  if (effect.size() == 0) return Eigen::VectorXd::Zero(targets_.rows());
+  return effect.col(target);
+}
+
+bool ScalarFit::has_error(FeatureSet set, Index target, double error) const {
   const bool heavy = static_cast<double>(target + 1) * shape_ > surely_heavy;
   if (!heavy) return true;
-  if (typical(choice) == FeatureSet::none) return false;
+  if (set == FeatureSet::none) return false;
   if (error <= floored(0)) return true;
-  return !(shape_about_mean(left_by(choice, target) + effect_of(choice, target)) > surely_heavy);
+  return !(shape_about_mean(left_[index(set)].col(target) + effect_of(set, target)) > surely_heavy);
 }
 
 double ScalarFit::floored(double error) const {
@@ -222,21 +175,20 @@ void ScalarFit::count_effective_draws(Estimate& estimate) const {
 
 void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStates>& states) {
   const Index target = moment_targets + to_index(t);
-  const Choice choice = best_sets(target);
-  if (typical(choice) == FeatureSet::none) return;
-  const Eigen::VectorXd left = left_by(choice, target);
-  const Eigen::VectorXd effect = effect_of(choice, target);
+  const FeatureSet set = best_set(target);
+  if (set == FeatureSet::none) return;
+  const Eigen::VectorXd effect = effect_of(set, target);
   QuantileEstimate& quantile = result_.estimate.quantiles[t];
   const double probability = measured_probability(quantile.probability);
-  const Distribution distribution(*this, t, choice, states);
+  const Distribution distribution(*this, t, set, states);
 
   // The secant method, begun with the difference quotient over a tenth of an sd to both sides.
   const double width = 0.1 * measured_sd_;
   const double start = thresholds_[t];
   const double density = (distribution(start + width) - distribution(start - width)) / (2 * width);
   if (!(density > 0)) return;
-  const double error = std::sqrt(run_.errors.squared_error(left + effect));
-  double off = left.mean() - probability;
+  const double error = std::sqrt(run_.errors.squared_error(left_[index(set)].col(target) + effect));
+  double off = left_[index(set)].col(target).mean() - probability;
   const double allowed = 10 * (error + std::abs(off)) / density;
   double x = start;
   Eigen::VectorXd series;
@@ -257,7 +209,7 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
   // Between two states the threshold could be anywhere.
   const double squared_error = off * off + distribution.jump() * distribution.jump() +
                                run_.errors.reported_error(series + effect);
-  result_.quantile_sets[t] = typical(choice);
+  result_.quantile_sets[t] = set;
   const CarriedOver there = carried_over(x);
   quantile.value = there.value;
   quantile.mcse =

@@ -112,30 +112,16 @@ class ScalarFit {
 
   static std::size_t index(FeatureSet set) { return static_cast<std::size_t>(set); }
 
-  /// The set of features of every fold, chosen by what sets leave of the draws outside it: a choice
-  /// that looked at a fold's own draws would prefer sets that happen to leave little of them, and
-  /// bias what is left. Only whether features serve at all is told by all draws, and is the same
-  /// for all folds.
-  using Choice = std::vector<FeatureSet>;
-  Choice best_sets(Index target);
-  /// `none` if there is no set at all.
-  FeatureSet best_set(Index target, const Fold& left_out);
-  /// Whether a set with this error is to be preferred to a simpler rival; known() tells whether its
-  /// error is known as well as that of the rival. That of indicators always is, as far as features
-  /// of moderate growth explain them.
-  template <class Known>
-  static bool is_better(Index target, double error, double rival, const Known& known);
-  /// The set of most folds; the smallest of those that as many have.
-  static FeatureSet typical(const Choice& choice);
+  /// The set that leaves the least long-run variance of a target.
+  FeatureSet best_set(Index target);
+  /// Whether the error that a set leaves of a target is known as well as that of a rival. That of
+  /// indicators always is, as far as features of moderate growth explain them.
+  bool is_known(FeatureSet set, Index target, FeatureSet rival) const;
 
-  /// What is left of a target.
-  Eigen::VectorXd left_by(const Choice& choice, Index target) const;
-  /// With the effect of every draw on the coefficients of other folds.
-  Eigen::VectorXd effect_of(const Choice& choice, Index target) const;
-  Eigen::VectorXd influence_of(FeatureSet set, Index target) const;
+  Eigen::VectorXd effect_of(FeatureSet set, Index target) const;
 
-  /// Whether what is left of a moment has a finite variance, as far as one can tell.
-  bool has_error(const Choice& choice, Index target, double error) const;
+  /// Whether what a set leaves of a moment has a finite variance, as far as one can tell.
+  bool has_error(FeatureSet set, Index target, double error) const;
   /// No error is smaller than what rounding makes of it.
   double floored(double error) const;
 

@@ -127,9 +127,6 @@ class Run {
   /// The features of the fields z_k C e_i of one coordinate i, for all k.
   Eigen::MatrixXd row_features(std::size_t fold, Index i, const CoordinateStates& own) const;
 
-  /// What a series has outside a fold.
-  static Eigen::VectorXd outside(const Fold& fold, const Eigen::VectorXd& series);
-
   /// Puts what each fold computed for its own draws, of_fold(f), into one series.
   template <class OfFold>
   Eigen::VectorXd across_folds(OfFold&& of_fold) const {
@@ -157,6 +154,8 @@ class Run {
   std::vector<Index> one_state_per_draw(const Fold& left_out) const;
 
   void share_columns(const SharpenSettings& settings);
+
+  static Eigen::VectorXd outside(const Fold& fold, const Eigen::VectorXd& series);
 
   /// The scale of every block: the sum over its coordinates of z g + 1 (the virial).
   Eigen::MatrixXd block_features(const SteinFrame& frame, const SharpenSettings& settings);

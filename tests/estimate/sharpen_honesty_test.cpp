@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -324,49 +323,6 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
   const double expected = std::sqrt(errors.reported_error(left + effect));
   EXPECT_NEAR(sharpened.estimate.mcse_mean / expected, 1, 1e-5);
   EXPECT_GT(std::abs(std::sqrt(errors.reported_error(left)) / expected - 1), 1e-4);
-}
-
-// A cubic is a small part of the target, except in a chain that goes far out. A choice of features
-// that looked at that chain would take those that explain the cubic, and correct its mean; by the
-// other chains they are not worth having.
-TEST(SharpenHonesty, FeaturesOfAChainAreChosenByTheOthers) {
-  constexpr std::size_t draws = 250;
-  constexpr double part = 0.1;
-  constexpr double far_out = 5;
-  const auto cubic = [](double x) { return part * (x * x * x - 3 * x); };
-  std::array<std::vector<double>, 4> positions;
-  std::array<std::vector<float>, 4> gradients;
-  std::array<std::vector<double>, 4> targets;
-  const std::vector<double> weights(draws, 1.0);
-  std::vector<std::size_t> begins;
-  for (std::size_t n = 0; n <= draws; ++n) begins.push_back(n);
-  std::vector<GradientStates> states;
-  std::vector<Series> series;
-  Stream numbers(Address{16, 0, 0}, Purpose::test);
-  for (std::size_t c = 0; c < 4; ++c) {
-    for (std::size_t n = 0; n < draws; ++n) {
-      const double x = c == 0 ? 1 + far_out * numbers.normal() : numbers.normal();
-      positions[c].push_back(x);
-      gradients[c].push_back(static_cast<float>(-x));
-      targets[c].push_back(40 * x + cubic(x) + numbers.normal());
-    }
-    states.push_back({positions[c], gradients[c], weights, begins});
-    series.push_back({targets[c].data(), draws, 1});
-  }
-  ScalarStates scalar;
-  scalar.values = series;
-  scalar.known = plain_estimate(series);
-  scalar.known.quantiles.clear();
-  const SharpenedEstimate sharpened =
-      sharpen(states, std::vector<ScalarStates>{scalar}).scalars.front();
-  EXPECT_NE(sharpened.mean_set, FeatureSet::none);
-  // The cubic of the first chain as it is; of the others nothing but noise is left. Four standard
-  // errors of that: exceeded once in 16,000 times.
-  double left = 0;
-  for (const double x : positions[0]) left += cubic(x) / (4 * draws);
-  const double noise = std::sqrt((1 + 6 * part * part) / (4 * draws));
-  EXPECT_NEAR(sharpened.estimate.mean, left, 4 * noise);
-  EXPECT_GT(left, 20 * noise);
 }
 
 TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
