@@ -329,8 +329,11 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
   return json;
 }
 
-/// gains [FILE.json [RUNS [PART OF A LABEL]]]
 int run(int argc, char** argv) {
+  if (argc > 1 && argv[1][0] == '-') {
+    fmt::print("rehmc_gains [FILE.json [RUNS [PART OF A LABEL]]]\n");
+    return 2;
+  }
   const std::string file = argc > 1 ? argv[1] : "";
   const int asked = argc > 2 ? std::atoi(argv[2]) : 0;
   const std::string only = argc > 3 ? argv[3] : "";

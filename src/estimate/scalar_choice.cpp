@@ -79,30 +79,68 @@ class ScalarFit::Distribution {
   Eigen::VectorXd rest_;        ///< what does not depend on the threshold
 };
 
-FeatureSet ScalarFit::best_set(Index target) {
-  FeatureSet best = FeatureSet::none;
+namespace {
+
+/// From the smallest on; is_sure(candidate, best, ratio) tells whether a smaller error, by that
+/// ratio, is to be trusted.
+template <class IsSure>
+FeatureSet best_of(const std::vector<Candidate>& candidates, Errors& errors,
+                   const IsSure& is_sure) {
+  const Candidate* best = nullptr;
   double least = nan_value;
-  for (std::size_t s = 0; s < set_count; ++s) {
-    if (left_[s].size() == 0 || !left_[s].col(target).allFinite()) continue;
-    const auto set = static_cast<FeatureSet>(s);
-    const double error = run_.errors.raised_error(left_[s].col(target) + effect_of(set, target));
-    const bool better = error < worthwhile * least &&
-                        (error < by_far * worthwhile * least || is_known(set, target, best));
-    if (better || !(least >= 0)) {
+  for (const Candidate& candidate : candidates) {
+    const double error = errors.raised_error(candidate.influence);
+    if (!best || (error < worthwhile * least && is_sure(candidate, *best, error / least))) {
       least = error;
-      best = set;
+      best = &candidate;
     }
   }
-  return best;
+  return best ? best->set : FeatureSet::none;
 }
 
-bool ScalarFit::is_known(FeatureSet set, Index target, FeatureSet rival) const {
-  if (target >= moment_targets) return true;
-  const auto heavy = [&](FeatureSet one) {
-    if (one == FeatureSet::none) return false;
-    return shape_about_mean(left_[index(one)].col(target) + effect_of(one, target)) > surely_known;
+}  // namespace
+
+FeatureSet best_of_moment(const std::vector<Candidate>& candidates, Errors& errors) {
+  const auto heavy = [](const Candidate& one) {
+    return one.set != FeatureSet::none && shape_about_mean(one.influence) > surely_known;
   };
-  return !heavy(set) || heavy(rival);
+  return best_of(candidates, errors,
+                 [&](const Candidate& candidate, const Candidate& best, double ratio) {
+                   return ratio < by_far * worthwhile || !heavy(candidate) || heavy(best);
+                 });
+}
+
+FeatureSet best_of_indicator(const std::vector<Candidate>& candidates, Errors& errors,
+                             const std::vector<Fold>& folds) {
+  const auto left = [](const Candidate& of, const Fold& fold) {
+    const auto own = of.influence.segment(fold.begin, fold.end - fold.begin);
+    return (own.array() - of.influence.mean()).square().sum();
+  };
+  return best_of(candidates, errors,
+                 [&](const Candidate& candidate, const Candidate& best, double) {
+                   return best.set == FeatureSet::none ||
+                          std::all_of(folds.begin(), folds.end(), [&](const Fold& fold) {
+                            return left(candidate, fold) < left(best, fold);
+                          });
+                 });
+}
+
+FeatureSet ScalarFit::best_set(Index target) {
+  const bool indicator = target >= moment_targets;
+  const auto fitted = [&](FeatureSet set) {
+    const Eigen::MatrixXd& left = left_[index(set)];
+    return left.size() > 0 && left.col(target).allFinite();
+  };
+  std::vector<Candidate> candidates;
+  for (std::size_t s = 0; s < set_count; ++s) {
+    const auto set = static_cast<FeatureSet>(s);
+    // The features of moderate growth that indicators get do no harm beside the bounded ones.
+    const bool contained = indicator && set == FeatureSet::bounded && fitted(FeatureSet::own);
+    if (!fitted(set) || contained) continue;
+    candidates.push_back({set, left_[s].col(target) + effect_of(set, target)});
+  }
+  return indicator ? best_of_indicator(candidates, run_.errors, run_.folds)
+                   : best_of_moment(candidates, run_.errors);
 }
 
 SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states) {

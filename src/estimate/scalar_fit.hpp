@@ -17,6 +17,20 @@ inline constexpr auto set_count = static_cast<std::size_t>(FeatureSet::quadratic
 /// What is known, with no feature in use.
 SharpenedEstimate unsharpened(const Estimate& known);
 
+/// What a set of features leaves of a target, with the effect of every draw on the coefficients.
+struct Candidate {
+  FeatureSet set;
+  Eigen::VectorXd influence;
+};
+
+/// The set that leaves the least long-run variance of a moment. One whose error is hardly known
+/// must be better by far than a rival's that is known.
+FeatureSet best_of_moment(const std::vector<Candidate>& candidates, Errors& errors);
+/// That of an indicator. A larger set must leave less in every fold: where two do equally well and
+/// few draws decide, the choice goes with the error, and biases the estimate.
+FeatureSet best_of_indicator(const std::vector<Candidate>& candidates, Errors& errors,
+                             const std::vector<Fold>& folds);
+
 /// One scalar: targets, features, choice.
 class ScalarFit {
  public:
@@ -112,11 +126,7 @@ class ScalarFit {
 
   static std::size_t index(FeatureSet set) { return static_cast<std::size_t>(set); }
 
-  /// The set that leaves the least long-run variance of a target.
   FeatureSet best_set(Index target);
-  /// Whether the error that a set leaves of a target is known as well as that of a rival. That of
-  /// indicators always is, as far as features of moderate growth explain them.
-  bool is_known(FeatureSet set, Index target, FeatureSet rival) const;
 
   Eigen::VectorXd effect_of(FeatureSet set, Index target) const;
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "rehmc/core/random.hpp"
 #include "rehmc/estimate/sharpen.hpp"
 #include "src/estimate/cross_fit.hpp"
+#include "src/estimate/scalar_fit.hpp"
 #include "src/estimate/stein_frame.hpp"
 #include "src/estimate/stein_run.hpp"
 #include "tests/estimate/honest.hpp"
@@ -323,6 +325,66 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
   const double expected = std::sqrt(errors.reported_error(left + effect));
   EXPECT_NEAR(sharpened.estimate.mcse_mean / expected, 1, 1e-5);
   EXPECT_GT(std::abs(std::sqrt(errors.reported_error(left)) / expected - 1), 1e-4);
+}
+
+/// What sets leave: noise of some sd in every chain.
+class Choice : public ::testing::Test {
+ protected:
+  static constexpr Index draws = 250;  ///< of a chain
+  using Sds = std::array<double, SkewedRun::chains>;
+
+  stein::Candidate leaves(FeatureSet set, const Sds& sds) {
+    stein::Candidate candidate{set, VectorXd(draws * static_cast<Index>(sds.size()))};
+    for (std::size_t c = 0; c < sds.size(); ++c) {
+      for (Index n = 0; n < draws; ++n) {
+        candidate.influence[static_cast<Index>(c) * draws + n] = sds[c] * numbers_.normal();
+      }
+    }
+    return candidate;
+  }
+  FeatureSet of_indicator(const std::vector<stein::Candidate>& candidates) {
+    std::vector<Fold> chains;
+    for (Index begin = 0; begin < 4 * draws; begin += draws) {
+      chains.push_back({begin, begin + draws});
+    }
+    return stein::best_of_indicator(candidates, errors_, chains);
+  }
+  FeatureSet of_moment(const std::vector<stein::Candidate>& candidates) {
+    return stein::best_of_moment(candidates, errors_);
+  }
+
+  SkewedRun shape_{draws, 1, 0};
+  stein::Errors errors_{StateTable(shape_.states)};
+  Stream numbers_{Address{17, 0, 0}, Purpose::test};
+};
+
+TEST_F(Choice, IsOfTheSetThatLeavesLess) {
+  const std::vector<stein::Candidate> candidates{leaves(FeatureSet::none, {10, 10, 10, 10}),
+                                                 leaves(FeatureSet::own, {1, 1, 1, 1}),
+                                                 leaves(FeatureSet::linear, {0.5, 0.5, 0.5, 0.5})};
+  EXPECT_EQ(of_indicator(candidates), FeatureSet::linear);
+  EXPECT_EQ(of_moment(candidates), FeatureSet::linear);
+  EXPECT_EQ(of_indicator({}), FeatureSet::none);
+}
+
+// Squared errors must be less by a tenth.
+TEST_F(Choice, IsOfTheSmallerOfTwoThatAreAlike) {
+  const stein::Candidate own = leaves(FeatureSet::own, {1, 1, 1, 1});
+  const auto with = [&](double factor) {
+    return std::vector<stein::Candidate>{own, {FeatureSet::linear, factor * own.influence}};
+  };
+  EXPECT_EQ(of_indicator(with(0.96)), FeatureSet::own);
+  EXPECT_EQ(of_moment(with(0.96)), FeatureSet::own);
+  EXPECT_EQ(of_indicator(with(0.94)), FeatureSet::linear);
+  EXPECT_EQ(of_moment(with(0.94)), FeatureSet::linear);
+}
+
+TEST_F(Choice, ForAnIndicatorIsNotMadeByOneChain) {
+  const std::vector<stein::Candidate> candidates{leaves(FeatureSet::none, {9, 9, 9, 9}),
+                                                 leaves(FeatureSet::own, {4, 1, 1, 1}),
+                                                 leaves(FeatureSet::linear, {2, 1.2, 1, 1})};
+  EXPECT_EQ(of_indicator(candidates), FeatureSet::own);
+  EXPECT_EQ(of_moment(candidates), FeatureSet::linear);
 }
 
 TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
