@@ -13,16 +13,19 @@ namespace rehmc {
 namespace {
 
 /// Mean of log(1 + rate * x): the shape that goes best with this rate. Of several at once, since
-/// products are faster than logarithms.
+/// products are faster than logarithms, unless they leave the range of numbers.
 double profile_shape(std::span<const double> excesses, double rate) {
   constexpr std::size_t at_once = 8;
   double sum = 0;
   for (std::size_t begin = 0; begin < excesses.size(); begin += at_once) {
     double product = 1;
-    for (const double x : excesses.subspan(begin, std::min(at_once, excesses.size() - begin))) {
-      product *= 1 + rate * x;
+    const auto some = excesses.subspan(begin, std::min(at_once, excesses.size() - begin));
+    for (const double x : some) product *= 1 + rate * x;
+    if (std::isfinite(product)) {
+      sum += std::log(product);
+    } else {
+      for (const double x : some) sum += std::log1p(rate * x);
     }
-    sum += std::log(product);
   }
   return sum / static_cast<double>(excesses.size());
 }

@@ -48,6 +48,16 @@ TEST(TailShape, IsThatOfTheLaw) {
   }
 }
 
+// A remainder may be that far off where a density ends. A shape of NaN would pass for a light tail.
+TEST(TailShape, IsThatOfNumbersNearTheLargest) {
+  for (const double exponent : {4.0, 20.0, 100.0, 250.0}) {
+    std::vector<double> values(1000, 1.0);
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] += static_cast<double>(n % 97);
+    for (std::size_t n = 0; n < values.size(); n += 90) values[n] = std::pow(10, exponent);
+    EXPECT_GT(tail_shape(values), 0.5) << exponent;
+  }
+}
+
 TEST(TailShape, SaysWhenThereIsNoTail) {
   EXPECT_TRUE(std::isnan(tail_shape(std::vector<double>(10, 1.0))));
   EXPECT_EQ(tail_shape(std::vector<double>(1000, 1.0)), -std::numeric_limits<double>::infinity());
