@@ -69,11 +69,11 @@ class Sample(unittest.TestCase):
 
     def test_gradients_sharpen_the_summary(self):
         run = self.path / "sharpened"
-        words = ("sample", "log-exponential", "--seed", "3", "--draws", "500", "--progress", "none")
+        words = ("sample", "log-exponential", "--seed", "3", "--progress", "none")
         result = rehmc(*words, "--output", run)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Stein check: worst |z|", result.stdout)
-        self.assertIn("Sharpened by gradients: 2,000 draws are worth", result.stdout)
+        self.assertIn("Sharpened by gradients: 4,000 draws are worth", result.stdout)
         told = self.summary(run)
         self.assertTrue(told["stein_check"]["passed"])
         gains = []
@@ -81,9 +81,9 @@ class Sample(unittest.TestCase):
             gains.append((parameter["plain"]["mcse_mean"] / parameter["sharpened"]["mcse_mean"]) ** 2)
             error = abs(parameter["sharpened"]["mean"] + 0.5772156649015329)
             self.assertLess(error, 6 * parameter["sharpened"]["mcse_mean"])
-        # A thousand, more or less; where rare draws make a remainder, error bars allow for unseen ones.
+        # Fifty times as many draws, at least; in truth, thousands of times.
+        self.assertGreater(min(gains), 50)
         self.assertGreater(statistics.median(gains), 200)
-        self.assertGreater(min(gains), 10)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
         plain = json.loads(rehmc("summary", run, "--no-sharpen", "--json").stdout)
         self.assertNotIn("sharpened", plain["parameters"][0])
