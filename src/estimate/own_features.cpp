@@ -2,8 +2,6 @@
 #include "own_features.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace rehmc::stein {
 
@@ -17,13 +15,13 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
   const CoordinateStates some = states.some(run.training_rows(fold));
   const double shape_g = std::max(0.0, shape_of(some.g));
   std::vector<Shape> shapes{{shape_u, shape_u}};
-  std::array<double, 2> of_products{};  // z u and z g
-  for (Index field = 1; field < power_fields(run.highest_power(fold)); ++field) {
+  for (Index field = 1; field < run.powers(fold); ++field) {
     const double along = is_along_c(field) ? shape_u : shape_g;
     const auto power = static_cast<double>(power_of(field));
     const double direct = shape_of(power_feature(some, field));
-    double& of_product = of_products[is_along_c(field) ? 0 : 1];
-    if (power_of(field) == 1) of_product = std::max(0.0, direct);
+    // That of z u or z g, the first two fields.
+    const double of_product =
+        std::max(0.0, power == 1 ? direct : shapes[is_along_c(field) ? 1 : 2].direct);
     shapes.push_back(
         {direct, std::min(power * shape_z + along, (power - 1) * shape_z + of_product)});
   }
@@ -33,9 +31,7 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
 }  // namespace
 
 OwnFeatures powers_of(const Run& run, std::size_t fold, Index i, const CoordinateStates& states) {
-  Eigen::MatrixXd columns = power_features(run.table, states, run.highest_power(fold));
-  const Index powers = columns.cols();
-  return {std::move(columns), powers, shapes_of(run, fold, i, states), {}};
+  return {power_features(run.table, states, run.powers(fold)), shapes_of(run, fold, i, states), {}};
 }
 
 OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
@@ -43,13 +39,13 @@ OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
                             const std::vector<double>& thresholds) {
   const auto draws = to_index(run.table.draws());
   OwnFeatures own;
-  own.powers = powers.powers;
-  own.columns.resize(draws, own.powers + to_index(thresholds.size()));
-  own.columns.leftCols(own.powers) = powers.columns;
+  const Index before = powers.columns.cols();
+  own.columns.resize(draws, before + to_index(thresholds.size()));
+  own.columns.leftCols(before) = powers.columns;
   own.indicators.resize(draws, to_index(thresholds.size()));
   for (std::size_t t = 0; t < thresholds.size(); ++t) {
     const Threshold at(run.table, run.frames[fold], i, states, thresholds[t]);
-    own.columns.col(own.powers + to_index(t)) = at.means({0, 1}, 0, draws);
+    own.columns.col(before + to_index(t)) = at.means({0, 1}, 0, draws);
     own.indicators.col(to_index(t)) = at.means({1, 0}, 0, draws);
   }
   // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.

@@ -23,7 +23,6 @@ struct Shape {
 /// The own features of a scalar in one fold.
 struct OwnFeatures {
   Eigen::MatrixXd columns;     ///< of every coordinate: of powers, then of thresholds
-  Index powers = 0;            ///< number of columns of powers
   std::vector<Shape> shapes;   ///< of the columns
   Eigen::MatrixXd indicators;  ///< of the thresholds: per draw the share of states below
 };

@@ -27,7 +27,7 @@ constexpr double typical_power_law = 0.07;
 constexpr double heaviest_growing = 1.0;
 /// But one that is no heavier than its target, give or take this, may be just what cancels it.
 constexpr double as_heavy = 0.25;
-/// The highest power of z in fields that go with indicators; see Run::highest_power().
+/// The highest power of z in fields that go with indicators; see Run::powers().
 constexpr Eigen::Index highest_for_indicators = 1;
 /// Up to this dimension rows are looked at; the best of them take part.
 constexpr Eigen::Index row_dimension = 100;
@@ -178,8 +178,8 @@ ScalarFit::Columns ScalarFit::joined(const Columns& a, const Columns& b) {
 ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) const {
   Layout layout;
   layout.own = own.columns.cols();
-  layout.powers = own.powers;
-  const Index block = own.powers + to_index(thresholds_.size());
+  const Index power_columns = run_.powers(fold);
+  const Index block = power_columns + to_index(thresholds_.size());
   const double shape = run_.training_shape(fold, (values_.array() - centre_).matrix());
   layout.power_law = shape > power_law_tail || run_.shape_z[fold].mean() > typical_power_law;
   // Moments have tails of their own, which growing fields may well cancel: the choice by the
@@ -196,7 +196,7 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
     const Shape& tail = own.shapes[static_cast<std::size_t>(column)];
     const Index place = column % block;
     for (std::size_t g = 0; g < groups; ++g) {
-      if (place == 0 || place >= own.powers) {
+      if (place == 0 || place >= power_columns) {
         if (tail.least() > heaviest_tail) continue;
         (place == 0 ? layout.constant : layout.bounded)[g].push_back(column);
       } else if (may_grow(g, power_of(place), tail)) {
@@ -212,6 +212,11 @@ ScalarFit::Layout ScalarFit::lay_out(const OwnFeatures& own, std::size_t fold) c
   return layout;
 }
 
+Index ScalarFit::columns_of_coordinate(const Run& run, std::size_t fold) {
+  const auto thresholds = to_index(standard_probabilities.size());
+  return run.powers(fold) + thresholds + moment_targets + moment_targets + thresholds;
+}
+
 Index ScalarFit::columns_for(const OwnFeatures& own) const {
   return own.columns.cols() + differences_.cols() + targets_.cols();
 }
@@ -224,7 +229,7 @@ void ScalarFit::put_columns(const OwnFeatures& own, Eigen::Ref<Eigen::MatrixXd> 
 void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Columns& columns,
                     const CrossFit::Columns& remainders, const CoordinateStates* states) {
   const Layout layout = lay_out(own, f);
-  move_thresholds(f, columns, states, layout);
+  move_thresholds(f, columns, states);
   const CrossFit alone(columns, targets_.cols(), run_.folds[f]);
   fit_by(FeatureSet::bounded, joined(layout.constant, layout.bounded), f, alone, 0, layout);
   fit_by(FeatureSet::own, joined(layout.constant, layout.growing), f, alone, 0, layout);
@@ -258,7 +263,7 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Colum
 }
 
 void ScalarFit::move_thresholds(std::size_t f, const CrossFit::Columns& columns,
-                                const CoordinateStates* states, const Layout& layout) {
+                                const CoordinateStates* states) {
   indicator_moves_.setZero(targets_.rows(), to_index(thresholds_.size()));
   feature_moves_ = indicator_moves_;
   if (!states) return;
@@ -274,7 +279,7 @@ void ScalarFit::move_thresholds(std::size_t f, const CrossFit::Columns& columns,
         targets_.col(moment_targets + column).segment(fold.begin, count) -
         columns.col(target).segment(fold.begin, count);
     feature_moves_.col(column).segment(fold.begin, count) =
-        features - columns.col(layout.powers + column).segment(fold.begin, count);
+        features - columns.col(run_.powers(f) + column).segment(fold.begin, count);
   }
 }
 
@@ -360,7 +365,7 @@ void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& 
   Eigen::VectorXd slopes = Eigen::VectorXd::Zero(to_index(thresholds_.size()));
   if (coordinate_) {
     for (std::size_t a = 0; a < fit.features.size(); ++a) {
-      const Index t = fit.features[a] - layout.powers;
+      const Index t = fit.features[a] - run_.powers(f);
       if (fit.features[a] < layout.own && t >= 0) slopes[t] = fit.coefficients(to_index(a), t);
     }
   }

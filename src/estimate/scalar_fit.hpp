@@ -46,6 +46,8 @@ class ScalarFit {
   void put_columns(const OwnFeatures& own, Eigen::Ref<Eigen::MatrixXd> columns) const;
   /// Their number.
   Index columns_for(const OwnFeatures& own) const;
+  /// That of a coordinate with the standard quantiles, not all of whose states were kept.
+  static Index columns_of_coordinate(const Run& run, std::size_t fold);
   /// Fits one fold by all sets of features, given those columns, what the fold's shared columns
   /// leave of them, and the own coordinate; null for a function of many.
   void fit(std::size_t fold, const OwnFeatures& own, const CrossFit::Columns& columns,
@@ -85,7 +87,6 @@ class ScalarFit {
     Columns bounded;   ///< of thresholds, and what the states that were not kept add
     Columns growing;   ///< those, and of growing fields
     Index own = 0;     ///< number of own columns
-    Index powers = 0;  ///< of a coordinate
     bool power_law = false;
   };
 
@@ -98,7 +99,7 @@ class ScalarFit {
   /// What the indicator and the own feature of every threshold change by, in the draws of a fold,
   /// if the threshold moves from where the fold has it to where all have it.
   void move_thresholds(std::size_t f, const CrossFit::Columns& columns,
-                       const CoordinateStates* states, const Layout& layout);
+                       const CoordinateStates* states);
 
   /// Fits by rows beside all others.
   void fit_rows(std::size_t f, const CoordinateStates& states, const CrossFit& alone,

@@ -98,8 +98,7 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
 /// The own features of some coordinates side by side.
 OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& coordinates,
                         const Estimate& known) {
-  OwnFeatures all;
-  all.columns.resize(to_index(run.table.draws()), 0);
+  OwnFeatures all{Eigen::MatrixXd(to_index(run.table.draws()), 0), {}, {}};
   const SteinFrame& frame = run.frames[fold];
   for (const Index i : coordinates) {
     std::vector<double> thresholds;
@@ -112,7 +111,6 @@ OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& co
     const OwnFeatures own = with_thresholds(run, fold, i, states, powers, thresholds);
     all.columns.conservativeResize(Eigen::NoChange, all.columns.cols() + own.columns.cols());
     all.columns.rightCols(own.columns.cols()) = own.columns;
-    all.powers = own.powers;
     all.shapes.insert(all.shapes.end(), own.shapes.begin(), own.shapes.end());
   }
   return all;
@@ -155,10 +153,7 @@ class Group {
 
   /// Columns at once in a fold.
   Index panel(std::size_t f) const {
-    constexpr Index moments = 2;
-    const Index of_coordinate = power_fields(run_.highest_power(f)) + 2 * moments +
-                                2 * to_index(standard_probabilities.size());
-    return most_tasks * of_coordinate;
+    return most_tasks * ScalarFit::columns_of_coordinate(run_, f);
   }
 
   void fit_fold(std::size_t f) {

@@ -166,9 +166,9 @@ CoordinateStates CoordinateStates::some(const std::vector<Eigen::Index>& rows) c
 }
 
 Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states,
-                               Eigen::Index highest) {
-  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), power_fields(highest));
-  for (Eigen::Index field = 0; field < means.cols(); ++field) {
+                               Eigen::Index count) {
+  Eigen::MatrixXd means(static_cast<Eigen::Index>(table.draws()), count);
+  for (Eigen::Index field = 0; field < count; ++field) {
     const Eigen::VectorXd feature = power_feature(states, field);
     means.col(field) = table.draw_means([&](Eigen::Index s) { return feature[s]; });
   }

@@ -79,9 +79,9 @@ constexpr bool is_along_c(Eigen::Index field) { return field == 0 || field % 2 =
 /// The feature of one of those fields at every state.
 Eigen::VectorXd power_feature(const CoordinateStates& states, Eigen::Index field);
 
-/// Per draw the means of those features up to a power.
+/// Per draw the means of the first of those features.
 Eigen::MatrixXd power_features(const StateTable& table, const CoordinateStates& states,
-                               Eigen::Index highest);
+                               Eigen::Index count);
 
 /// A threshold of one coordinate x: the indicator of {x <= threshold} and the feature of its field,
 /// which is 0 for a threshold too far out for numbers.

@@ -125,9 +125,9 @@ Index Run::training_draws() const {
   return least;
 }
 
-Index Run::highest_power(std::size_t fold) const {
+Index Run::powers(std::size_t fold) const {
   constexpr double bounded = 0.02;
-  return shape_virial[fold] <= bounded ? rehmc::highest_power : 2;
+  return power_fields(shape_virial[fold] <= bounded ? highest_power : 2);
 }
 
 CoordinateStates Run::coordinate(std::size_t fold, Index i) {
@@ -263,7 +263,7 @@ void Run::share_columns(const SharpenSettings& settings) {
     linear_means.push_back(frame.products(gradient_means));
     blocks.push_back(block_features(frame, settings));
   }
-  const Index room = training_draws() / draws_per_feature - power_fields(rehmc::highest_power) -
+  const Index room = training_draws() / draws_per_feature - power_fields(highest_power) -
                      to_index(standard_probabilities.size());
   for (std::size_t f = 0; f < folds.size(); ++f) {
     auto& coordinates = linear.emplace_back();

@@ -89,11 +89,11 @@ class Run {
   bool usable = false;
 
   Index training_draws() const;
-  /// The highest power of z in fields that go with moments. Higher ones leave remainders that rare
+  /// How many fields of powers a fold uses: those up to z^2. Higher ones leave remainders that rare
   /// states of the tails decide: small but for what was not seen. Only where gradients vanish in
   /// the tails, as those of a power law do, z^3 grows as z^2 does elsewhere, and is what cancels
   /// squares.
-  Index highest_power(std::size_t fold) const;
+  Index powers(std::size_t fold) const;
 
   /// One coordinate in the frame of one fold.
   CoordinateStates coordinate(std::size_t fold, Index i);
