@@ -120,7 +120,7 @@ class CaseClaims {
   void sufficient(KernelKind kind, std::size_t paper_recycled, const std::string& of) {
     const std::size_t count = sufficient_count(results_, kind);
     const std::size_t paper = paper_recycled + 1;
-    const double share = share_of_all(results_, kind, paper);
+    const double share = share_with(results_, kind, paper);
     // One halving is the resolution of the search.
     const bool fits = count > 0 && count <= 2 * paper;
     add(fmt::format("sufficient-{}", describe(kind)),

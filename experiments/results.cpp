@@ -201,15 +201,12 @@ std::size_t sufficient_count(const CaseResults& results, KernelKind kind) {
   return least;
 }
 
-double share_of_all(const CaseResults& results, KernelKind kind, std::size_t count) {
+double share_with(const CaseResults& results, KernelKind kind, std::size_t count) {
   const Gains& gains = results.of(kind);
   const std::vector<Arm>& arms = gains.study().arms;
-  const auto arm = std::find_if(arms.begin(), arms.end(), [&](const Arm& one) {
-    return one.family == Family::final_state && one.count == count;
-  });
-  return arm == arms.end()
-             ? std::nan("")
-             : share(results, gains, static_cast<std::size_t>(arm - arms.begin())).value;
+  const Arm arm{Family::final_state, count};
+  if (std::find(arms.begin(), arms.end(), arm) == arms.end()) return std::nan("");
+  return share(results, gains, gains.arm(arm.family, arm.count)).value;
 }
 
 double truth_share(const CaseResults& results, KernelKind kind) {

@@ -43,9 +43,9 @@ std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name);
 /// recycling everything; 0 if none of those that were tried is.
 std::size_t sufficient_count(const CaseResults& results, KernelKind kind);
 
-/// The ESS of one K of that family as a share of that of recycling everything; NaN if it was not
-/// tried.
-double share_of_all(const CaseResults& results, KernelKind kind, std::size_t count);
+/// The ESS with one K of that family, so averaged, as a share of that of recycling everything; NaN
+/// if it was not tried.
+double share_with(const CaseResults& results, KernelKind kind, std::size_t count);
 
 /// Squared error of the ground truth relative to the mean squared error of a recycled chain: the
 /// mean over parameters, of the worst statistic.
