@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "rehmc/core/random.hpp"
 #include "rehmc/estimate/sharpen.hpp"
 #include "src/estimate/cross_fit.hpp"
+#include "src/estimate/own_features.hpp"
 #include "src/estimate/scalar_fit.hpp"
 #include "src/estimate/stein_frame.hpp"
 #include "src/estimate/stein_run.hpp"
@@ -385,6 +387,53 @@ TEST_F(Choice, ForAnIndicatorIsNotMadeByOneChain) {
                                                  leaves(FeatureSet::linear, {2, 1.2, 1, 1})};
   EXPECT_EQ(of_indicator(candidates), FeatureSet::own);
   EXPECT_EQ(of_moment(candidates), FeatureSet::linear);
+}
+
+/// Two coordinates, x and y + share x, for x and y that are Student's t with 2 degrees of freedom.
+SkewedRun power_law_run(double share) {
+  SkewedRun run(250, 2, 0);
+  Stream numbers(Address{18, 0, 0}, Purpose::test);
+  const auto draw = [&] {
+    const double u = numbers.uniform();
+    return (2 * u - 1) / std::sqrt(2 * u * (1 - u));
+  };
+  const auto score = [](double x) { return -3 * x / (2 + x * x); };
+  for (std::size_t c = 0; c < SkewedRun::chains; ++c) {
+    for (std::size_t n = 0; n < run.weights.size(); ++n) {
+      const double x = draw();
+      const double y = draw();
+      run.positions[c][2 * n] = x;
+      run.positions[c][2 * n + 1] = y + share * x;
+      run.gradients[c][2 * n] = static_cast<float>(score(x) - share * score(y));
+      run.gradients[c][2 * n + 1] = static_cast<float>(score(y));
+    }
+  }
+  return run;
+}
+
+TEST(Powers, AreHighOnlyForAPowerLaw) {
+  const SkewedRun light(250, 2, 0);
+  const SkewedRun heavy = power_law_run(0);
+  const stein::Run of_light(light.states, {});
+  const stein::Run of_heavy(heavy.states, {});
+  for (std::size_t f = 0; f < of_light.folds.size(); ++f) {
+    EXPECT_EQ(of_light.powers(f), power_fields(2)) << f;
+    EXPECT_EQ(of_heavy.powers(f), power_fields(3)) << f;
+  }
+}
+
+// (j - 1) k(z) + k(z u), along the same direction.
+TEST(Powers, HaveTailsBoundedByTheirProducts) {
+  const SkewedRun heavy = power_law_run(2);
+  stein::Run run(heavy.states, {});
+  const stein::OwnFeatures own = stein::powers_of(run, 0, 0, run.coordinate(0, 0));
+  ASSERT_GT(std::abs(own.shapes[1].direct - own.shapes[2].direct), 0.05);
+  for (std::size_t field = 1; field < own.shapes.size(); ++field) {
+    const auto powers_beyond = static_cast<double>(power_of(static_cast<Index>(field)) - 1);
+    const double product = std::max(0.0, own.shapes[field % 2 == 1 ? 1 : 2].direct);
+    EXPECT_LE(own.shapes[field].bound, powers_beyond * run.shape_z[0][0] + product + 1e-12)
+        << field;
+  }
 }
 
 TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
