@@ -166,6 +166,10 @@ struct Row {
   double most_honesty = 0;
   double worst_bias = 0;   ///< largest |mean error| in its standard errors
   double common_bias = 0;  ///< mean over parameters of (mean error / its sd in a single run)
+  /// Of what the summaries of all runs show, which is the recycled estimate where sharpening is
+  /// refused: whether it is depends on the draws, so that the sharpened runs alone are a selection.
+  double shown_honesty = 0;
+  double shown_bias = 0;
   /// Recycled over sharpened variance: the least over parameters, and the least upper bound of it
   /// that holds for all parameters with a chance of 99.9%.
   double least_ratio = std::numeric_limits<double>::infinity();
@@ -173,14 +177,16 @@ struct Row {
   double warned = 0;  ///< share of runs and parameters that warn of tails without finite errors
 };
 
-/// The estimates of one summary of one parameter by all runs that were sharpened: others show the
-/// recycled estimate, and their share is told apart.
+/// The estimates of one summary of one parameter by all runs that were sharpened. Others show the
+/// recycled estimate; `shown` has those of all runs.
 struct Estimates {
   std::vector<double> plain;
   std::vector<double> recycled;
   std::vector<double> sharpened;
   double mean_square = 0;  ///< of error / MCSE
   double plain_mean_square = 0;
+  std::vector<double> shown;
+  double shown_mean_square = 0;
   double warned = 0;
 };
 
@@ -189,14 +195,16 @@ Estimates estimates_of(const std::vector<RunOutcome>& runs, const Value& truth, 
   Estimates all;
   for (const RunOutcome& run : runs) {
     const Outcome& one = run.parameters[p];
-    if (!one.sharp) continue;
-    all.plain.push_back(one.plain[s].value);
-    all.recycled.push_back(one.recycled[s].value);
-    all.sharpened.push_back(one.sharpened[s].value);
     const auto square = [&](const Value& value) {
       const double error = value.value - truth.value;
       return error * error / (value.mcse * value.mcse + truth.mcse * truth.mcse);
     };
+    all.shown.push_back(one.sharpened[s].value);
+    all.shown_mean_square += square(one.sharpened[s]) / static_cast<double>(runs.size());
+    if (!one.sharp) continue;
+    all.plain.push_back(one.plain[s].value);
+    all.recycled.push_back(one.recycled[s].value);
+    all.sharpened.push_back(one.sharpened[s].value);
     all.mean_square += square(one.sharpened[s]);
     all.plain_mean_square += square(one.plain[s]);
     const bool warned = s == 0 ? !one.mean_has_error : s == 1 && !one.sd_has_error;
@@ -226,6 +234,13 @@ double upper_factor(const Estimates& estimates, std::size_t comparisons) {
   return std::exp(score * 2 * std::sqrt(std::max(0.0, 1 - correlation * correlation) / n));
 }
 
+/// |mean error| in its standard errors.
+double bias_of(const std::vector<double>& estimates, const Value& truth) {
+  const double error = std::hypot(
+      std::sqrt(variance_of(estimates) / static_cast<double>(estimates.size())), truth.mcse);
+  return std::abs(mean_of(estimates) - truth.value) / error;
+}
+
 Row row_of(const std::vector<RunOutcome>& runs, const RunOutcome& reference, std::size_t s) {
   const std::size_t parameters = reference.parameters.size();
   const auto share = 1 / static_cast<double>(parameters);
@@ -249,11 +264,10 @@ Row row_of(const std::vector<RunOutcome>& runs, const RunOutcome& reference, std
     row.least_ratio = std::min(row.least_ratio, ratio);
     row.least_upper_ratio =
         std::min(row.least_upper_ratio, ratio * upper_factor(estimates, parameters * summaries));
-    const double bias = mean_of(estimates.sharpened) - truth.value;
-    const double error =
-        std::hypot(std::sqrt(sharpened / static_cast<double>(estimates.plain.size())), truth.mcse);
-    row.worst_bias = std::max(row.worst_bias, std::abs(bias) / error);
-    row.common_bias += share * bias / std::sqrt(sharpened);
+    row.worst_bias = std::max(row.worst_bias, bias_of(estimates.sharpened, truth));
+    row.common_bias += share * (mean_of(estimates.sharpened) - truth.value) / std::sqrt(sharpened);
+    row.shown_honesty += share * estimates.shown_mean_square;
+    row.shown_bias = std::max(row.shown_bias, bias_of(estimates.shown, truth));
   }
   row.recycled_gain = std::exp(log_recycled);
   row.sharpened_gain = std::exp(log_sharpened);
@@ -313,17 +327,19 @@ Json report(const Target& target, const std::vector<RunOutcome>& runs,
                                  {"plain_mean_square", row.plain_honesty},
                                  {"worst_bias", row.worst_bias},
                                  {"common_bias", row.common_bias},
+                                 {"shown_mean_square", row.shown_honesty},
+                                 {"shown_bias", row.shown_bias},
                                  {"least_ratio", row.least_ratio},
                                  {"least_upper_ratio", row.least_upper_ratio},
                                  {"warned", row.warned},
                                  {"sets", sets}});
     fmt::print(
         "  {:6} recycled {:6.2f}  sharpened {:10.4g}  (error/MCSE)^2 {:5.2f} [{:.2f}, {:.2f}]  "
-        "bias {:.1f}, {:+.3f} sd  over recycled {:.2f} (at most {:.2f})  warned {:.0f}%  plain "
-        "{:.2f}\n",
+        "bias {:.1f}, {:+.3f} sd  all runs {:.2f}, bias {:.1f}  over recycled {:.2f} (at most "
+        "{:.2f})  warned {:.0f}%  plain {:.2f}\n",
         summary_name(s), row.recycled_gain, row.sharpened_gain, row.honesty, row.least_honesty,
-        row.most_honesty, row.worst_bias, row.common_bias, row.least_ratio, row.least_upper_ratio,
-        100 * row.warned, row.plain_honesty);
+        row.most_honesty, row.worst_bias, row.common_bias, row.shown_honesty, row.shown_bias,
+        row.least_ratio, row.least_upper_ratio, 100 * row.warned, row.plain_honesty);
   }
   std::fflush(stdout);
   return json;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "scalar_fit.hpp"
@@ -147,24 +148,29 @@ SharpenedEstimate ScalarFit::choose(const std::vector<CoordinateStates>& states)
   Estimate& estimate = result_.estimate;
   result_.mean_set = best_set(0);
   const Eigen::VectorXd first = left_[index(result_.mean_set)].col(0);
+  const Eigen::VectorXd first_effect = effect_of(result_.mean_set, 0);
   const double mean = first.mean();
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = centre_ + scale_ * mean;
-    estimate.mcse_mean = floored(
-        scale_ * std::sqrt(run_.errors.reported_error(first + effect_of(result_.mean_set, 0))));
+    estimate.mcse_mean =
+        floored(scale_ * std::sqrt(run_.errors.reported_error(first + first_effect)));
   }
   result_.mean_has_error = has_error(result_.mean_set, 0, estimate.mcse_mean);
 
   result_.sd_set = best_set(1);
   const Eigen::VectorXd second = left_[index(result_.sd_set)].col(1);
-  const double variance = second.mean() - mean * mean;
+  // The square of an estimated mean is too large by its squared error e^2 on average, and varies
+  // by 2 e^4 beyond what the influence tells.
+  const double squared_error = run_.errors.squared_error(first + first_effect);
+  const double variance = second.mean() - (mean * mean - squared_error);
   if (result_.sd_set != FeatureSet::none && variance > 0) {
     const double sd = std::sqrt(variance);
-    const Eigen::VectorXd influence = (second + effect_of(result_.sd_set, 1) -
-                                       2 * mean * (first + effect_of(result_.mean_set, 0))) /
-                                      (2 * sd);
+    const Eigen::VectorXd influence =
+        (second + effect_of(result_.sd_set, 1) - 2 * mean * (first + first_effect)) / (2 * sd);
     estimate.sd = scale_ * sd;
-    estimate.mcse_sd = floored(scale_ * std::sqrt(run_.errors.reported_error(influence)));
+    const double beyond = squared_error / (std::numbers::sqrt2 * sd);
+    estimate.mcse_sd =
+        floored(scale_ * std::hypot(std::sqrt(run_.errors.reported_error(influence)), beyond));
   }
   result_.sd_has_error = has_error(result_.sd_set, 1, estimate.mcse_sd);
   count_effective_draws(estimate);
@@ -222,8 +228,11 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
 
   // The secant method, begun with the difference quotient over a tenth of an sd to both sides.
   const double width = 0.1 * measured_sd_;
+  const auto density_at = [&](double x) {
+    return (distribution(x + width) - distribution(x - width)) / (2 * width);
+  };
   const double start = thresholds_[t];
-  const double density = (distribution(start + width) - distribution(start - width)) / (2 * width);
+  double density = density_at(start);
   if (!(density > 0)) return;
   const double error = std::sqrt(run_.errors.squared_error(left_[index(set)].col(target) + effect));
   double off = left_[index(set)].col(target).mean() - probability;
@@ -244,6 +253,9 @@ void ScalarFit::sharpen_quantile(std::size_t t, const std::vector<CoordinateStat
     // Over short moves the quotient is noisy: good enough to step by, not to judge errors by.
     step_slope = std::clamp((off - before) / move, density / 2, 2 * density);
   }
+  // The recycled estimate may lie where the density is another one.
+  if (std::abs(x - start) > width / 2) density = density_at(x);
+  if (!(density > 0)) return;
   // Between two states the threshold could be anywhere.
   const double squared_error = off * off + distribution.jump() * distribution.jump() +
                                run_.errors.reported_error(series + effect);
