@@ -82,7 +82,7 @@ Study made_up(const ArmGains& arms) {
 }
 
 const Arm plain{Family::plain, 1};
-const Arm all{Family::all, 1};
+const Arm all{Family::all, 0};
 const Arm paper{Family::final_state, 32};
 
 Study ordinary_study() {
@@ -96,7 +96,7 @@ Study ordinary_study() {
 TEST(Gains, AreRatiosOfMeanSquaredErrors) {
   const Study study = ordinary_study();
   const Gains gains(study);
-  const auto log2 = gains.mean_log2(gains.arm(Family::all, 1));
+  const auto log2 = gains.mean_log2(gains.arm(Family::all, 0));
   EXPECT_NEAR(log2[0].value, 0.5, 1e-6);
   EXPECT_NEAR(log2[1].value, 1, 1e-6);
   EXPECT_NEAR(log2[2].value, 1.25, 1e-6);
@@ -200,6 +200,22 @@ TEST(Claims, TellWhatThePapersNumberOfStatesGives) {
   EXPECT_NE(hmc.find("31 give 96.6%"), std::string::npos) << hmc;
   const std::string nuts = claim_of(claims, "gaussian-sufficient-nuts-slice").remark;
   EXPECT_EQ(nuts.find("give"), std::string::npos) << nuts;
+}
+
+TEST(Claims, TellWhatOneMoreStateCanGive) {
+  const Study study = ordinary_study();
+  const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
+  // The variance of the quantile is 1 with one state and 2^-1.25 = 0.42 with all: half way 0.71.
+  const std::string remark = claim_of(claims, "gaussian-one-recycled").remark;
+  EXPECT_NE(remark.find("of all states (+138%) lies +41%"), std::string::npos) << remark;
+}
+
+TEST(Claims, TellWhatTheVarianceOfTheLeadingComponentGains) {
+  Study study = ordinary_study();
+  spoil(study, 2, Statistic::variance, parameters - 1, 4, 1);
+  const auto claims = claims_of({study, ordinary_study(), study}, rehmc::testing::Folder());
+  const std::string remark = claim_of(claims, "gaussian-component-long").remark;
+  EXPECT_NE(remark.find("gains -1.05 under HMC, 0.95 under NUTS"), std::string::npos) << remark;
 }
 
 TEST(Claims, DifferWhereTheNumbersDo) {
