@@ -8,11 +8,11 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <set>
 #include <thread>
 
+#include "experiments/agenda.hpp"
 #include "experiments/claims.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/overhead.hpp"
@@ -33,69 +33,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
-
-/// Rough core-seconds of one iteration, by kernel in the order of all_kernels: only to tell how
-/// long it will take.
-std::array<double, 3> cost_of_iteration(CaseName name) {
-  switch (name) {
-    case CaseName::gaussian:
-      return {2.5e-4, 5e-4, 5e-4};
-    case CaseName::logistic:
-      return {4e-4, 6e-4, 6e-4};
-    case CaseName::volatility:
-      return {1.5e-3, 3e-3, 3e-3};
-    default:
-      return {6e-3, 6e-3, 6e-3};
-  }
-}
-
-/// What there is to do, and how much of it is done: pieces by their names, with their costs.
-class Agenda {
- public:
-  void plan_case(Scale scale, CaseName name) {
-    const Size size = size_of(scale, name);
-    const auto cost = cost_of_iteration(name);
-    const std::string prefix = describe(name) + "-";
-    const auto pilot = static_cast<double>(size.pilot_chains *
-                                           (size.pilot_warmup * 2 + size.tuning_iterations * 5));
-    pieces_[prefix + "preparation"] = pilot * cost[2];
-    if (name != CaseName::gaussian) {
-      const auto each = static_cast<double>(size.truth_chains * size.truth_iterations) /
-                        static_cast<double>(Size::truth_groups);
-      for (std::size_t g = 0; g < Size::truth_groups; ++g) {
-        pieces_[fmt::format("{}truth-{}", prefix, g)] = each * cost[2];
-      }
-    }
-    const auto each =
-        static_cast<double>(size.chains * size.iterations) / static_cast<double>(size.groups);
-    for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
-      for (std::size_t g = 0; g < size.groups; ++g) {
-        const KernelKind kind = all_kernels[k];
-        pieces_[fmt::format("{}-{}", study_name(name, kind), g)] = each * cost[k];
-        if (name == CaseName::cox && kind == KernelKind::hmc) {
-          pieces_[fmt::format("{}-{}", study_name(name, kind, small_steps_variant), g)] =
-              each * cost[k];
-        }
-      }
-    }
-  }
-  /// Those that an earlier run has left take no time.
-  void forget_finished(const fs::path& folder) {
-    std::erase_if(pieces_,
-                  [&](const auto& piece) { return fs::exists(folder / (piece.first + ".bin")); });
-    for (const auto& [name, cost] : pieces_) total_ += cost;
-  }
-  void finish(const std::string& piece) {
-    const auto found = pieces_.find(piece);
-    if (found != pieces_.end()) done_ += found->second;
-  }
-  double done() const { return total_ > 0 ? std::min(1.0, done_ / total_) : 1; }
-
- private:
-  std::map<std::string, double> pieces_;
-  double total_ = 0;
-  double done_ = 0;
-};
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -176,10 +113,7 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
   workshop.stop = callbacks.stop;
   claim_folder(settings, workshop.pieces);
 
-  Agenda agenda;
-  for (const CaseName name : all_cases) {
-    if (wanted.contains(describe(name))) agenda.plan_case(settings.scale, name);
-  }
+  Agenda agenda(settings.scale, wanted);
   agenda.forget_finished(workshop.pieces);
   PaperProgress progress;
   workshop.finished = [&](const std::string& piece) {

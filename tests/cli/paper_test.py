@@ -8,6 +8,7 @@ would fail a single comparison below with a probability of 1e-4 or less (4 stand
 import csv
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -58,6 +59,14 @@ class Paper(unittest.TestCase):
         claims = rows(self.folder / "claims.csv")
         self.assertGreater(len(claims), 30)
         self.assertTrue({row["verdict"] for row in claims} <= {"agrees", "differs", "unclear"})
+
+    def test_progress_counts_the_pieces_of_all_sections(self):
+        shown = re.findall(r"(\d+)%  (\S+)", self.run_of_all.stderr)
+        self.assertEqual({name for _, name in shown}, {path.stem for path in (self.folder / "pieces").glob("*.bin")})
+        percents = [int(percent) for percent, _ in shown]
+        self.assertEqual(percents, sorted(percents))
+        self.assertEqual(percents[-1], 100)
+        self.assertLess(percents[-4], 100)
 
     def test_says_aloud_that_data_are_missing(self):
         page = (self.folder / "paper.html").read_text(encoding="utf-8")

@@ -1,0 +1,36 @@
+// What there is to do, and how much of it is done, to tell how long it will take.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "experiments/scale.hpp"
+
+namespace rehmc::experiments {
+
+/// The pieces of all wanted sections by their names, with rough costs.
+class Agenda {
+ public:
+  Agenda(Scale scale, const std::set<std::string>& sections);
+
+  /// Those that an earlier run has left take no time.
+  void forget_finished(const std::filesystem::path& folder);
+  void finish(const std::string& piece);
+  double done() const;  ///< the share of all costs
+
+ private:
+  void plan_foundation(CaseName name);
+  void plan_studies(CaseName name);
+  void plan_tuning(CaseName name);
+  void plan_gradients(CaseName name);
+  void plan_overhead(CaseName name);
+  void plan_groups(const std::string& study, std::size_t groups, double each);
+
+  Scale scale_;
+  std::map<std::string, double> costs_;  ///< core-seconds
+  double done_ = 0;
+};
+
+}  // namespace rehmc::experiments
