@@ -418,8 +418,10 @@ TEST(Sharpen, TheErrorOfTheMeanDoesNotLowerTheSd) {
     const double less = estimate.sd * estimate.sd - estimate.mcse_mean * estimate.mcse_mean;
     about_the_estimated_mean.add(std::sqrt(less) - truth, estimate.mcse_sd);
   }
-  const double limit = -normal_quantile(1e-6 / 2);
+  constexpr double false_alarms = 1e-6;
+  const double limit = -normal_quantile(false_alarms / 2);
   EXPECT_LT(std::abs(sd.bias()), limit);
+  EXPECT_EQ(sd.complaint(false_alarms, true), "");
   // What the same test says of the mean square of x less the squared estimate of the mean.
   EXPECT_GT(std::abs(about_the_estimated_mean.bias()), limit);
 }
@@ -445,6 +447,7 @@ TEST(Sharpen, TheErrorOfAQuantileIsJudgedWhereItIsFound) {
     ScalarStates scalar = known_scalar(series);
     scalar.known.quantiles[upper].value = std::exp(0.5 * (z - 0.4));
     const SharpenResult sharpened = sharpen(run.states, std::vector<ScalarStates>{scalar});
+    ASSERT_NE(sharpened.scalars.front().quantile_sets[upper], FeatureSet::none);
     const QuantileEstimate& found = sharpened.scalars.front().estimate.quantiles[upper];
     // The effective number of draws is of the probability, the error of the quantile.
     density += std::sqrt(probability * (1 - probability) / found.ess) / found.mcse / runs;

@@ -212,7 +212,7 @@ TEST(Claims, TellWhatOneMoreStateCanGive) {
 
 TEST(Claims, TellWhatTheVarianceOfTheLeadingComponentGains) {
   Study study = ordinary_study();
-  spoil(study, 2, Statistic::variance, parameters - 1, 4, 1);
+  spoil(study, 2, Statistic::variance, parameters - 1, 4);
   const auto claims = claims_of({study, ordinary_study(), study}, rehmc::testing::Folder());
   const std::string remark = claim_of(claims, "gaussian-component-long").remark;
   EXPECT_NE(remark.find("gains -1.05 under HMC, 0.95 under NUTS"), std::string::npos) << remark;
