@@ -337,17 +337,21 @@ void judge_overhead(const fs::path& folder, std::vector<Claim>& claims) {
       {"gaussian", 6}, {"logistic", 1}, {"volatility", 6}, {"cox", 6}};
   for (std::size_t r = 0; r < table.rows(); ++r) {
     const std::string recycling = table.text(r, "recycling");
-    if (!recycling.starts_with("spread")) continue;
+    const bool papers_way = recycling.starts_with("stride");
+    if (!papers_way && !recycling.starts_with("spread")) continue;
     const std::string name = table.text(r, "case");
     const Measured time{table.number(r, "time_percent"), table.number(r, "time_error")};
     const double bound = theirs.at(name);
-    claims.push_back({fmt::format("overhead-{}-{}", name, table.text(r, "kernel")), "overhead",
-                      fmt::format("{}, {}: extra time for recycling ({})", name,
-                                  table.text(r, "kernel"), recycling),
-                      name == "cox" ? "1-6% (MATLAB, other cases)"
-                                    : fmt::format("about {:.0f}% (MATLAB)", bound),
-                      fmt::format("{:.2f}%", time.value), fmt::format("{:.2f}%", time.error),
-                      below(time, bound), "ours must be smaller"});
+    claims.push_back(
+        {fmt::format("overhead-{}-{}{}", name, table.text(r, "kernel"),
+                     papers_way ? "-stride" : ""),
+         "overhead",
+         fmt::format("{}, {}: extra time for recycling ({}{})", name, table.text(r, "kernel"),
+                     recycling, papers_way ? ", the paper's own way" : ""),
+         name == "cox" ? "1-6% (MATLAB, other cases)"
+                       : fmt::format("about {:.0f}% (MATLAB)", bound),
+         fmt::format("{:.2f}%", time.value), fmt::format("{:.2f}%", time.error), below(time, bound),
+         "ours must be smaller"});
   }
 }
 

@@ -87,8 +87,10 @@ std::vector<OverheadRow> measure(const Workshop& workshop, const TestCase& test_
                                  KernelKind kind) {
   const std::size_t count =
       kind == KernelKind::hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
-  const Recycling choices[] = {
+  std::vector<Recycling> choices{
       {RecyclingKind::none, 1}, {RecyclingKind::spread, count}, {RecyclingKind::all, 1}};
+  // The paper's own way: steps of a path are accepted or rejected one by one.
+  if (kind == KernelKind::hmc) choices.push_back({RecyclingKind::stride, count});
   const Address address{workshop.seed_of(describe(test_case.name) + " overhead"), 0, 0};
   const std::vector<double> start = starting_position(test_case, truth, address);
   const Tuning tuning{step_size(preparation, kind),
@@ -114,18 +116,17 @@ std::vector<OverheadRow> measure(const Workshop& workshop, const TestCase& test_
       seconds[c] = contenders[c].turn(leapfrogs);
     }
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      const std::size_t none = c < std::size(choices) ? 0 : std::size(choices);
+      const std::size_t none = c < choices.size() ? 0 : choices.size();
       percent[c].push_back(100 * (seconds[c] / seconds[none] - 1));
     }
   }
 
   std::vector<OverheadRow> rows;
-  for (std::size_t c = 0; c < std::size(choices); ++c) {
+  for (std::size_t c = 0; c < choices.size(); ++c) {
     const double kept = contenders[c].kept_states();
     const auto numbers = static_cast<double>(test_case.density.dimension() + 1);
     rows.push_back({test_case.name, kind, choices[c].kind, choices[c].count, median_of(percent[c]),
-                    median_of(percent[c + std::size(choices)]), kept,
-                    kept * numbers * sizeof(double)});
+                    median_of(percent[c + choices.size()]), kept, kept * numbers * sizeof(double)});
   }
   return rows;
 }

@@ -25,7 +25,7 @@ TEST(Overhead, CountsWhatIsKeptAndRunsOnce) {
   const Preparation preparation = prepare(workshop, test_case);
   const Truth truth = find_truth(workshop, test_case, preparation);
   const std::vector<OverheadRow> rows = run_overhead(workshop, test_case, preparation, truth);
-  ASSERT_EQ(rows.size(), 6U);
+  ASSERT_EQ(rows.size(), 7U);
   for (const std::size_t first : {0U, 3U}) {
     EXPECT_EQ(rows[first].recycling, RecyclingKind::none);
     EXPECT_EQ(rows[first].time_percent.value, 0);
@@ -39,6 +39,10 @@ TEST(Overhead, CountsWhatIsKeptAndRunsOnce) {
   // All states of paths of tau/2 to tau: their steps, and the start where one is rejected.
   const double steps = 0.75 * preparation.path_length / step_size(preparation, KernelKind::hmc);
   EXPECT_NEAR(rows[5].kept_states, steps + 0.5, 1);
+  EXPECT_EQ(rows[6].recycling, RecyclingKind::stride);
+  EXPECT_EQ(rows[6].kernel, KernelKind::hmc);
+  EXPECT_GT(rows[6].kept_states, 2);
+  EXPECT_LE(rows[6].kept_states, 4);
 
   const std::vector<OverheadRow> again = run_overhead(workshop, test_case, preparation, truth);
   EXPECT_EQ(pieces, 1);
@@ -46,7 +50,7 @@ TEST(Overhead, CountsWhatIsKeptAndRunsOnce) {
 
   write_overhead(rows, folder.path());
   const Table table = Table::read(folder / "overhead.csv");
-  ASSERT_EQ(table.rows(), 6U);
+  ASSERT_EQ(table.rows(), 7U);
   EXPECT_EQ(table.text(1, "recycling"), "spread:4");
   EXPECT_EQ(table.text(4, "kernel"), "hmc");
   EXPECT_EQ(table.number(0, "time_percent"), 0);

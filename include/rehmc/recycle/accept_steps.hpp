@@ -1,6 +1,7 @@
 // Recycling of an HMC path by accepting or rejecting its steps one by one (Algorithm 1 as printed).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ constexpr bool is_recycled_step(const Recycling& recycling, std::uint64_t k, std
       return true;
     case RecyclingKind::stride: {
       const std::uint64_t count = recycling.count;
-      return count >= steps || k * count / steps > (k - 1) * count / steps;
+      // k count / steps, rounded down, is more than for k - 1.
+      return count >= steps || k * count % steps < count;
     }
     default:
       return false;
@@ -54,7 +56,8 @@ class AcceptSteps {
     if (!is_recycled_step(recycling_, k, path_.steps)) return;
     const bool accept =
         k == path_.steps ? coins_.end < acceptance : coins_.others.chance(acceptance);
-    const Handle kept = accept ? state : path_.start;
+    // Looked up: compilers make a branch of a choice, and this one cannot be predicted.
+    const Handle kept = std::array{path_.start, state}[accept];
     states_.retain(kept);
     accepted_.push_back(kept);
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -114,9 +115,13 @@ class KeepSpread {
   }
   void rescale_half(double factor) { kept_.rescale_half(factor); }
   void commit(Direction direction, double tree_factor, double half_factor) {
+    release_loser();
     kept_.commit(direction, tree_factor, half_factor);
   }
-  void drop_half() { kept_.drop_half(); }
+  void drop_half() {
+    release_loser();
+    kept_.drop_half();
+  }
 
   /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
   const std::vector<Entry<Handle>>& finish() {
@@ -139,29 +144,41 @@ class KeepSpread {
     stream_.shuffle(std::span(slots_));
     return slots_;
   }
-  void clear() { kept_.clear(); }
+  void clear() {
+    release_loser();
+    kept_.clear();
+  }
 
   /// What it holds while the trajectory grows.
   const Kept<States>& kept() const { return kept_; }
 
  private:
   void draw(Handle state, double weight) {
+    release_loser();
     if (weight > 0) {
       if (cell_begun_) {
-        // No branch: which state a cell keeps cannot be predicted.
         auto& entry = kept_.half().back();
         entry.weight += weight;
         const bool take = stream_.chance(weight / entry.weight);
         kept_.states().retain(state);
-        const Handle loser = take ? entry.state : state;
-        entry.state = take ? state : entry.state;
-        kept_.states().release(loser);
+        // Looked up, since compilers make a branch of a choice, and which state a cell keeps cannot
+        // be predicted.
+        const Handle both[] = {entry.state, state};
+        entry.state = both[take];
+        loser_ = both[!take];
       } else {
         kept_.append(kept_.half(), state, weight);
         cell_begun_ = true;
       }
     }
     if (++cell_leaves_ == cell_size_) end_cell();
+  }
+  /// One step late: if the buffer were free at once, the next step would wait for the weight of
+  /// this one, on which it depends whose buffer that is.
+  void release_loser() {
+    if (!loser_) return;
+    kept_.states().release(*loser_);
+    loser_.reset();
   }
   void end_cell() {
     cell_leaves_ = 0;
@@ -175,6 +192,7 @@ class KeepSpread {
   std::uint64_t cell_size_ = 1;
   std::uint64_t cell_leaves_ = 0;    ///< of the last cell, so far
   bool cell_begun_ = false;          ///< whether it has a state yet
+  std::optional<Handle> loser_;      ///< of the last draw within a cell; still holds its reference
   std::vector<std::uint32_t> ends_;  ///< how many entries have their last point before each slot
   std::vector<Entry<Handle>> slots_;
 };
