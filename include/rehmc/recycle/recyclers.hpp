@@ -115,13 +115,9 @@ class KeepSpread {
   }
   void rescale_half(double factor) { kept_.rescale_half(factor); }
   void commit(Direction direction, double tree_factor, double half_factor) {
-    release_loser();
     kept_.commit(direction, tree_factor, half_factor);
   }
-  void drop_half() {
-    release_loser();
-    kept_.drop_half();
-  }
+  void drop_half() { kept_.drop_half(); }
 
   /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
   const std::vector<Entry<Handle>>& finish() {
