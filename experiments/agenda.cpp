@@ -26,7 +26,7 @@ Costs costs_of(CaseName name) {
     case CaseName::logistic:
       return {{4e-4, 6e-4, 6e-4}, 4.8, 12};
     case CaseName::volatility:
-      return {{1.5e-3, 3e-3, 3e-3}, 0, 70};
+      return {{2.4e-3, 3e-3, 3.5e-3}, 0, 70};
     default:
       return {{7e-3, 6e-3, 6e-3}, 0, 100};
   }
@@ -95,8 +95,9 @@ void Agenda::plan_gradients(CaseName name) {
 
 void Agenda::plan_overhead(CaseName name) {
   plan_foundation(name);
+  const auto [builds, rounds] = overhead_size_of(scale_);
   costs_[describe(name) + "-overhead"] =
-      overhead_round * static_cast<double>(overhead_rounds_of(scale_));
+      overhead_round * static_cast<double>(builds * (rounds + 1));
 }
 
 void Agenda::forget_finished(const std::filesystem::path& folder) {

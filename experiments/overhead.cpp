@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
 #include "experiments/csv.hpp"
+#include "rehmc/core/random.hpp"
 #include "rehmc/recycle/recycling.hpp"
 
 namespace rehmc::experiments {
@@ -26,9 +28,11 @@ enum class Storing { no, yes };
 /// One kernel of those that take turns.
 class Contender {
  public:
+  /// Takes `gap` bytes that stay unused, so that what is allocated next lies elsewhere.
   Contender(const Density& density, const KernelSettings& settings, const Tuning& tuning,
-            Storing storing, const Address& address)
-      : kernel_(make_kernel(density, settings)),
+            Storing storing, const Address& address, std::size_t gap)
+      : gap_(std::make_unique_for_overwrite<std::byte[]>(gap)),
+        kernel_(make_kernel(density, settings)),
         tuning_(tuning),
         storing_(storing),
         address_(address) {}
@@ -55,9 +59,11 @@ class Contender {
     return cpu_seconds() - begin;
   }
 
-  double kept_states() const { return kept_ / draws_; }
+  double draws() const { return draws_; }
+  double kept() const { return kept_; }  ///< states, of all draws
 
  private:
+  std::unique_ptr<std::byte[]> gap_;
   std::unique_ptr<Kernel> kernel_;
   Tuning tuning_;
   Storing storing_;
@@ -82,54 +88,93 @@ std::uint64_t leapfrogs_of_turn(CaseName name) {
   return 16;
 }
 
-std::vector<OverheadRow> measure(const Workshop& workshop, const TestCase& test_case,
-                                 const Preparation& preparation, const Truth& truth,
-                                 KernelKind kind) {
-  const std::size_t count =
-      kind == KernelKind::hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
-  std::vector<Recycling> choices{
-      {RecyclingKind::none, 1}, {RecyclingKind::spread, count}, {RecyclingKind::all, 1}};
-  // The paper's own way: steps of a path are accepted or rejected one by one.
-  if (kind == KernelKind::hmc) choices.push_back({RecyclingKind::stride, count});
-  const Address address{workshop.seed_of(describe(test_case.name) + " overhead"), 0, 0};
-  const std::vector<double> start = starting_position(test_case, truth, address);
-  const Tuning tuning{step_size(preparation, kind),
-                      make_unit_metric(test_case.density.dimension())};
-  std::vector<Contender> contenders;
-  for (const Storing storing : {Storing::no, Storing::yes}) {
-    for (const Recycling& recycling : choices) {
-      KernelSettings settings = kernel_settings(test_case, preparation, kind);
-      settings.recycling = recycling;
-      contenders.emplace_back(test_case.density, settings, tuning, storing, address);
-      contenders.back().set_position(start);
+/// The kernels of one comparison: with every recycling, first those that store nothing.
+class Comparison {
+ public:
+  Comparison(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
+             const Truth& truth, KernelKind kind)
+      : workshop_(workshop),
+        test_case_(test_case),
+        settings_(kernel_settings(test_case, preparation, kind)),
+        tuning_{step_size(preparation, kind), make_unit_metric(test_case.density.dimension())},
+        address_{workshop.seed_of(describe(test_case.name) + " overhead"), 0, 0},
+        truth_(truth),
+        gaps_(address_, Purpose::test) {
+    const std::size_t count =
+        kind == KernelKind::hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
+    choices_ = {{RecyclingKind::none, 1}, {RecyclingKind::spread, count}, {RecyclingKind::all, 1}};
+    // The paper's own way: steps of a path are accepted or rejected one by one.
+    if (kind == KernelKind::hmc) choices_.push_back({RecyclingKind::stride, count});
+    percent_.resize(2 * choices_.size());
+    draws_.resize(choices_.size());
+    kept_.resize(choices_.size());
+  }
+
+  /// Builds all kernels anew, for a chain of its own, and lets them take turns.
+  void run_build(std::size_t rounds) {
+    contenders_.clear();
+    ++address_.chain;
+    for (const Storing storing : {Storing::no, Storing::yes}) {
+      for (const Recycling& recycling : choices_) add_contender(recycling, storing);
+    }
+    std::vector<std::vector<double>> percent(contenders_.size());
+    for (std::size_t round = 0; round < rounds; ++round) {
+      workshop_.check_stop();
+      std::vector<double> seconds(contenders_.size());
+      for (std::size_t k = 0; k < contenders_.size(); ++k) {
+        const std::size_t c = (round + k) % contenders_.size();  // nobody is always the first
+        seconds[c] = contenders_[c].turn(leapfrogs_of_turn(test_case_.name));
+      }
+      for (std::size_t c = 0; c < contenders_.size(); ++c) {
+        const std::size_t none = c < choices_.size() ? 0 : choices_.size();
+        percent[c].push_back(100 * (seconds[c] / seconds[none] - 1));
+      }
+    }
+    for (std::size_t c = 0; c < contenders_.size(); ++c) {
+      percent_[c].push_back(median_of(percent[c]).value);
+    }
+    for (std::size_t c = 0; c < choices_.size(); ++c) {
+      draws_[c] += contenders_[c].draws();
+      kept_[c] += contenders_[c].kept();
     }
   }
 
-  const std::uint64_t leapfrogs = leapfrogs_of_turn(test_case.name);
-  for (Contender& contender : contenders) contender.turn(leapfrogs);  // not counted
-  std::vector<std::vector<double>> percent(contenders.size());
-  for (std::size_t round = 0; round < overhead_rounds_of(workshop.scale); ++round) {
-    workshop.check_stop();
-    std::vector<double> seconds(contenders.size());
-    for (std::size_t k = 0; k < contenders.size(); ++k) {
-      const std::size_t c = (round + k) % contenders.size();  // nobody is always the first
-      seconds[c] = contenders[c].turn(leapfrogs);
+  std::vector<OverheadRow> rows() const {
+    std::vector<OverheadRow> rows;
+    for (std::size_t c = 0; c < choices_.size(); ++c) {
+      const double kept = kept_[c] / draws_[c];
+      const auto numbers = static_cast<double>(test_case_.density.dimension() + 1);
+      rows.push_back({test_case_.name, settings_.kind, choices_[c].kind, choices_[c].count,
+                      median_of(percent_[c]), median_of(percent_[c + choices_.size()]), kept,
+                      kept * numbers * sizeof(double)});
     }
-    for (std::size_t c = 0; c < contenders.size(); ++c) {
-      const std::size_t none = c < choices.size() ? 0 : choices.size();
-      percent[c].push_back(100 * (seconds[c] / seconds[none] - 1));
-    }
+    return rows;
   }
 
-  std::vector<OverheadRow> rows;
-  for (std::size_t c = 0; c < choices.size(); ++c) {
-    const double kept = contenders[c].kept_states();
-    const auto numbers = static_cast<double>(test_case.density.dimension() + 1);
-    rows.push_back({test_case.name, kind, choices[c].kind, choices[c].count, median_of(percent[c]),
-                    median_of(percent[c + choices.size()]), kept, kept * numbers * sizeof(double)});
+ private:
+  void add_contender(const Recycling& recycling, Storing storing) {
+    constexpr std::uint64_t widest_gap = 1 << 20;
+    settings_.recycling = recycling;
+    contenders_.emplace_back(test_case_.density, settings_, tuning_, storing, address_,
+                             gaps_.below(widest_gap));
+    contenders_.back().set_position(starting_position(test_case_, truth_, address_));
+    // Not counted. Here, and not with the others, since now its buffers come behind its gap.
+    contenders_.back().turn(leapfrogs_of_turn(test_case_.name));
   }
-  return rows;
-}
+
+  const Workshop& workshop_;
+  const TestCase& test_case_;
+  KernelSettings settings_;
+  Tuning tuning_;
+  Address address_;
+  const Truth& truth_;
+  Stream gaps_;
+  std::vector<Recycling> choices_;
+  std::vector<Contender> contenders_;
+  std::vector<std::vector<double>> percent_;  ///< by contender and build
+  std::vector<double> draws_;                 ///< by choice, like what follows
+  std::vector<double> kept_;
+};
 
 }  // namespace
 
@@ -150,8 +195,11 @@ std::vector<OverheadRow> run_overhead(const Workshop& workshop, const TestCase& 
                                       const Preparation& preparation, const Truth& truth) {
   return workshop.load_or_make(describe(test_case.name) + "-overhead", [&] {
     std::vector<OverheadRow> rows;
+    const auto [builds, rounds] = overhead_size_of(workshop.scale);
     for (const KernelKind kind : {KernelKind::nuts_slice, KernelKind::hmc}) {
-      const std::vector<OverheadRow> more = measure(workshop, test_case, preparation, truth, kind);
+      Comparison comparison(workshop, test_case, preparation, truth, kind);
+      for (std::size_t b = 0; b < builds; ++b) comparison.run_build(rounds);
+      const std::vector<OverheadRow> more = comparison.rows();
       rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

@@ -30,9 +30,14 @@ struct OverheadRow {
 };
 
 /// Slice NUTS and HMC at their tuned step sizes with the recycling none, spread:K (the paper's K)
-/// and all. Recycling never changes a chain, so all do the same work beside. They take turns of a
-/// few hundredths of a second; percents are medians over turns of the ratio to `none`, by the clock
-/// of the thread's own CPU time.
+/// and all, HMC also with stride:K, as in the paper. Recycling never changes a chain, so all do the
+/// same work beside. They take turns of a few hundredths of a second, by the clock of the thread's
+/// own CPU time.
+///
+/// Where a kernel's buffers lie in memory decides which of them share cache sets, and moves the
+/// time of a cheap step by tenths. So all kernels are built many times, behind gaps of random
+/// width: percents are medians over builds (of medians over the turns of a build) of the ratio to
+/// `none`, and their errors come from what differs between builds.
 ///
 /// Gradients are taken one by one, and nothing is computed of the states but that some kernels
 /// store them, as a run does that keeps everything in memory.
@@ -43,7 +48,7 @@ std::vector<OverheadRow> run_overhead(const Workshop& workshop, const TestCase& 
 void write_overhead(std::span<const OverheadRow> rows, const std::filesystem::path& folder);
 
 /// Median, and its standard error: 1.2533 times that of a mean, with the sd from the quartiles, so
-/// that a few disturbed turns do not count.
+/// that a few disturbed values do not count.
 Measured median_of(std::vector<double> values);
 
 }  // namespace rehmc::experiments

@@ -30,10 +30,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -47,7 +43,7 @@ std::string processor_name() {
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
 /// Of the files in `pieces`: to be raised when what is stored changes.
-constexpr int piece_format = 2;
+constexpr int piece_format = 3;
 
 /// The folder belongs to one scale and seed: pieces of others must not mix.
 void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
@@ -72,6 +68,32 @@ void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
       "folder, or --fresh to begin anew",
       settings.output.string(), theirs, describe(settings.scale), settings.seed));
 }
+
+/// Seconds of the clock that went into the pieces of a folder, in however many runs. A run counts
+/// up to its last finished piece.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const fs::path& pieces) : file_(pieces / "seconds.csv") {
+    if (fs::exists(file_)) earlier_ = Table::read(file_).number(0, "seconds");
+  }
+
+  double seconds_of_this_run() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+  void note_finished_piece() {
+    in_pieces_ = seconds_of_this_run();
+    Table table({"seconds"});
+    table.append({seconds_of_all_runs()});
+    table.write(file_);
+  }
+  double seconds_of_all_runs() const { return earlier_ + in_pieces_; }
+
+ private:
+  Clock::time_point begin_ = Clock::now();
+  fs::path file_;
+  double earlier_ = 0;
+  double in_pieces_ = 0;  ///< of this run
+};
 
 std::set<std::string> wanted_sections(const PaperSettings& settings) {
   std::vector<std::string> names;
@@ -102,7 +124,6 @@ const std::vector<Section>& sections() {
 }
 
 void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
-  const Clock::time_point begin = Clock::now();
   const std::set<std::string> wanted = wanted_sections(settings);
   Workshop workshop;
   workshop.scale = settings.scale;
@@ -112,15 +133,17 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
   workshop.data_folder = settings.data_folder;
   workshop.stop = callbacks.stop;
   claim_folder(settings, workshop.pieces);
+  Stopwatch stopwatch(workshop.pieces);
 
   Agenda agenda(settings.scale, wanted);
   agenda.forget_finished(workshop.pieces);
   PaperProgress progress;
   workshop.finished = [&](const std::string& piece) {
     agenda.finish(piece);
+    stopwatch.note_finished_piece();
     progress.piece = piece;
     progress.done = agenda.done();
-    progress.seconds = seconds_since(begin);
+    progress.seconds = stopwatch.seconds_of_this_run();
     progress.seconds_left =
         progress.done > 0 ? progress.seconds * (1 - progress.done) / progress.done : 0;
     callbacks.progress(progress);
@@ -181,13 +204,7 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
                                                            : settings.threads,
                                      std::thread::hardware_concurrency(), processor_name())});
   run.append({"date", today()});
-  // Of the clock, in whatever runs they were simulated.
-  double seconds = 0;
-  for (const auto& results : cases) {
-    seconds += results->preparation.seconds + results->truth.seconds;
-    for (const Gains& gains : results->gains) seconds += gains.seconds();
-  }
-  run.append({"seconds", seconds});
+  run.append({"seconds", stopwatch.seconds_of_all_runs()});
   run.write(settings.output / "run.csv");
 }
 

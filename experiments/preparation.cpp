@@ -2,7 +2,6 @@
 #include "experiments/preparation.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -290,7 +289,6 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
 }
 
 Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
-  const auto begin = std::chrono::steady_clock::now();
   const Size size = size_of(workshop.scale, test_case.name);
   Preparation preparation;
   preparation.states = first_states(workshop, test_case, size);
@@ -351,8 +349,6 @@ Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
   Pilots pilots(workshop, test_case, preparation.states,
                 kernel_settings(test_case, preparation, KernelKind::hmc), "hmc");
   hmc_step = pilots.tune(size.tuning_iterations, hmc_step);
-  preparation.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return preparation;
 }
 

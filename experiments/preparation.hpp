@@ -39,12 +39,11 @@ struct Preparation {
   std::vector<double> sd;
   std::vector<double> quantile;
   std::vector<std::vector<double>> states;  ///< of the pilot chains, at their end
-  double seconds = 0;
 
   template <class Archive>
   void archive(Archive& archive) {
     for (double& step_size : step_sizes) archive(step_size);
-    archive(path_length, jumps, centre, sd, quantile, states, seconds);
+    archive(path_length, jumps, centre, sd, quantile, states);
   }
 };
 

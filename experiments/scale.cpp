@@ -74,16 +74,16 @@ std::size_t sharpening_runs_of(Scale scale, CaseName name) {
   return large ? 10 : 40;
 }
 
-std::size_t overhead_rounds_of(Scale scale) {
+OverheadSize overhead_size_of(Scale scale) {
   switch (scale) {
     case Scale::smoke:
-      return 9;
+      return {3, 3};
     case Scale::quick:
-      return 30;
+      return {10, 3};
     case Scale::full:
       break;
   }
-  return 90;
+  return {60, 3};
 }
 
 }  // namespace rehmc::experiments

@@ -45,7 +45,10 @@ TuningSize tuning_size_of(Scale scale, CaseName name);
 /// Runs of the study of gradients as control variates; 0: this case is left out.
 std::size_t sharpening_runs_of(Scale scale, CaseName name);
 
-/// Turns of every kernel whose time is taken.
-std::size_t overhead_rounds_of(Scale scale);
+struct OverheadSize {
+  std::size_t builds;  ///< how often all kernels are built anew, elsewhere in memory
+  std::size_t rounds;  ///< turns of every kernel of a build whose time is taken
+};
+OverheadSize overhead_size_of(Scale scale);
 
 }  // namespace rehmc::experiments

@@ -18,7 +18,6 @@ constexpr std::size_t powers = 4;
 /// Sums over all states of some draws.
 struct LongSums {
   double draws = 0;
-  double seconds = 0;
   std::array<std::vector<double>, powers> moments;  ///< of x - centre
   std::vector<double> counts;
   std::vector<std::vector<double>> states;
@@ -30,7 +29,7 @@ struct LongSums {
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(draws, seconds, moments, counts, states);
+    archive(draws, moments, counts, states);
   }
 
   void add(std::span<const double> x, double weight, std::span<const double> centre,
@@ -58,7 +57,6 @@ struct LongSums {
       return;
     }
     draws += other.draws;
-    seconds += other.seconds;
     for (std::size_t p = 0; p < powers; ++p) {
       for (std::size_t i = 0; i < moments[p].size(); ++i) moments[p][i] += other.moments[p][i];
     }
@@ -162,7 +160,6 @@ Truth find_truth(const Workshop& workshop, const TestCase& test_case,
   truth.bins = bins;
   truth.centre = preparation.centre;
   truth.iterations = all.draws;
-  truth.seconds = all.seconds;
   const auto n = static_cast<double>(groups.size());
   for (std::size_t i = 0; i < d; ++i) {
     for (std::size_t s = 0; s < statistics; ++s) {

@@ -23,7 +23,6 @@ struct Truth {
   Bins bins;
   std::vector<std::vector<double>> starts;  ///< states from stationarity; none if exact
   double iterations = 0;
-  double seconds = 0;
 };
 
 Truth find_truth(const Workshop& workshop, const TestCase& test_case,

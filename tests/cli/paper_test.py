@@ -38,6 +38,10 @@ class Paper(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
+    def seconds(self, folder):
+        """That the simulations of this folder took, as told to the reader."""
+        return float({row["key"]: row["value"] for row in rows(folder / "run.csv")}["seconds"])
+
     def gain(self, case, kernel, statistic, family="all"):
         """log2 of the mean gain, and its standard error."""
         found = [
@@ -112,12 +116,22 @@ class Paper(unittest.TestCase):
             self.assertFalse((folder / "claims.csv").exists())
         done = len(list((folder / "pieces").glob("gaussian-hmc-*.bin")))
         self.assertTrue(2 <= done < 10, done)
+        stopped_after = float(rows(folder / "pieces/seconds.csv")[0]["seconds"])
+        self.assertGreater(stopped_after, 0)
         result = rehmc(*words[1:-2], timeout=600)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("gaussian-hmc-0 ", result.stderr)
         for kernel in KERNELS:
             name = f"gaussian-{kernel}.csv"
             self.assertEqual((folder / name).read_bytes(), (self.folder / name).read_bytes(), name)
+        took = self.seconds(folder)
+        self.assertGreater(took, stopped_after)
+        self.assertEqual(rehmc(*words[1:-2]).returncode, 0)
+        self.assertEqual(self.seconds(folder), took, "nothing was left to simulate")
+
+    def test_tells_how_long_it_took_with_all_studies(self):
+        shown = re.findall(r"(?:(\d+) min )?(\d+) s so far", self.run_of_all.stderr)[-1]
+        self.assertAlmostEqual(self.seconds(self.folder), 60 * int(shown[0] or 0) + int(shown[1]), delta=2)
 
     def test_draws_again_from_numbers_alone(self):
         copy = self.root / "copy"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "experiments/claims.hpp"
+#include "experiments/overhead.hpp"
 #include "experiments/results.hpp"
 #include "tests/experiments/small_case.hpp"
 #include "tests/output/folder.hpp"
@@ -246,6 +247,33 @@ TEST(Claims, AreUnclearWithinTheirErrors) {
   for (std::size_t i = 0; i < parameters; ++i) spoil(study, 2, Statistic::quantile, i, 1.7, 2);
   const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
   EXPECT_EQ(verdict_of(claims, "gaussian-gain-hmc"), Verdict::unclear);
+}
+
+TEST(Claims, JudgeTheCostOfSpreadAndOfThePapersOwnWay) {
+  const rehmc::testing::Folder folder;
+  const auto row = [](CaseName name, KernelKind kernel, RecyclingKind recycling, Measured percent) {
+    return OverheadRow{name, kernel, recycling, 32, percent, {99, 0}, 32, 0};
+  };
+  using enum RecyclingKind;
+  write_overhead(std::vector{row(CaseName::gaussian, KernelKind::nuts_slice, spread, {2, 0.5}),
+                             row(CaseName::gaussian, KernelKind::hmc, none, {0, 0}),
+                             row(CaseName::gaussian, KernelKind::hmc, spread, {13, 1}),
+                             row(CaseName::gaussian, KernelKind::hmc, all, {20, 1}),
+                             row(CaseName::gaussian, KernelKind::hmc, stride, {4, 0.5}),
+                             row(CaseName::logistic, KernelKind::hmc, spread, {0.8, 0.4})},
+                 folder.path());
+  const std::vector<Claim> claims = judge_claims({}, folder.path());
+  ASSERT_EQ(claims.size(), 4U);
+  EXPECT_EQ(verdict_of(claims, "overhead-gaussian-nuts-slice"), Verdict::agrees);
+  EXPECT_EQ(verdict_of(claims, "overhead-gaussian-hmc"), Verdict::differs);
+  EXPECT_EQ(verdict_of(claims, "overhead-gaussian-hmc-stride"), Verdict::agrees);
+  EXPECT_EQ(verdict_of(claims, "overhead-logistic-hmc"), Verdict::unclear);  // the authors: 1%
+  const Claim& stride_claim = claim_of(claims, "overhead-gaussian-hmc-stride");
+  EXPECT_EQ(stride_claim.claim,
+            "gaussian, hmc: extra time for recycling (stride:32, the paper's own way)");
+  EXPECT_EQ(stride_claim.measured, "4.00%");
+  EXPECT_EQ(claim_of(claims, "overhead-gaussian-hmc").claim,
+            "gaussian, hmc: extra time for recycling (spread:32)");
 }
 
 }  // namespace
