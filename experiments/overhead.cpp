@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -23,15 +24,21 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// Memory of random size that stays unused, so that what is allocated next lies elsewhere.
+using Gap = std::unique_ptr<std::byte[]>;
+Gap make_gap(Stream& stream) {
+  constexpr std::uint64_t widest = 1 << 20;
+  return std::make_unique_for_overwrite<std::byte[]>(stream.below(widest));
+}
+
 enum class Storing { no, yes };
 
 /// One kernel of those that take turns.
 class Contender {
  public:
-  /// Takes `gap` bytes that stay unused, so that what is allocated next lies elsewhere.
-  Contender(const Density& density, const KernelSettings& settings, const Tuning& tuning,
-            Storing storing, const Address& address, std::size_t gap)
-      : gap_(std::make_unique_for_overwrite<std::byte[]>(gap)),
+  Contender(Gap gap, const Density& density, const KernelSettings& settings, const Tuning& tuning,
+            Storing storing, const Address& address)
+      : gap_(std::move(gap)),
         kernel_(make_kernel(density, settings)),
         tuning_(tuning),
         storing_(storing),
@@ -63,7 +70,7 @@ class Contender {
   double kept() const { return kept_; }  ///< states, of all draws
 
  private:
-  std::unique_ptr<std::byte[]> gap_;
+  Gap gap_;
   std::unique_ptr<Kernel> kernel_;
   Tuning tuning_;
   Storing storing_;
@@ -98,8 +105,7 @@ class Comparison {
         settings_(kernel_settings(test_case, preparation, kind)),
         tuning_{step_size(preparation, kind), make_unit_metric(test_case.density.dimension())},
         address_{workshop.seed_of(describe(test_case.name) + " overhead"), 0, 0},
-        truth_(truth),
-        gaps_(address_, Purpose::test) {
+        truth_(truth) {
     const std::size_t count =
         kind == KernelKind::hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
     choices_ = {{RecyclingKind::none, 1}, {RecyclingKind::spread, count}, {RecyclingKind::all, 1}};
@@ -111,11 +117,17 @@ class Comparison {
   }
 
   /// Builds all kernels anew, for a chain of its own, and lets them take turns.
-  void run_build(std::size_t rounds) {
+  void run_build(const Density& density, std::size_t rounds, Stream& gaps) {
     contenders_.clear();
     ++address_.chain;
     for (const Storing storing : {Storing::no, Storing::yes}) {
-      for (const Recycling& recycling : choices_) add_contender(recycling, storing);
+      for (const Recycling& recycling : choices_) {
+        settings_.recycling = recycling;
+        contenders_.emplace_back(make_gap(gaps), density, settings_, tuning_, storing, address_);
+        contenders_.back().set_position(starting_position(test_case_, truth_, address_));
+        // Not counted. Here, and not with the others, since now its buffers come behind its gap.
+        contenders_.back().turn(leapfrogs_of_turn(test_case_.name));
+      }
     }
     std::vector<std::vector<double>> percent(contenders_.size());
     for (std::size_t round = 0; round < rounds; ++round) {
@@ -152,23 +164,12 @@ class Comparison {
   }
 
  private:
-  void add_contender(const Recycling& recycling, Storing storing) {
-    constexpr std::uint64_t widest_gap = 1 << 20;
-    settings_.recycling = recycling;
-    contenders_.emplace_back(test_case_.density, settings_, tuning_, storing, address_,
-                             gaps_.below(widest_gap));
-    contenders_.back().set_position(starting_position(test_case_, truth_, address_));
-    // Not counted. Here, and not with the others, since now its buffers come behind its gap.
-    contenders_.back().turn(leapfrogs_of_turn(test_case_.name));
-  }
-
   const Workshop& workshop_;
   const TestCase& test_case_;
   KernelSettings settings_;
   Tuning tuning_;
   Address address_;
   const Truth& truth_;
-  Stream gaps_;
   std::vector<Recycling> choices_;
   std::vector<Contender> contenders_;
   std::vector<std::vector<double>> percent_;  ///< by contender and build
@@ -192,16 +193,21 @@ Measured median_of(std::vector<double> values) {
 }
 
 std::vector<OverheadRow> run_overhead(const Workshop& workshop, const TestCase& test_case,
-                                      const Preparation& preparation, const Truth& truth) {
+                                      const Preparation& preparation, const Truth& truth,
+                                      const std::function<Density()>& make_density) {
   return workshop.load_or_make(describe(test_case.name) + "-overhead", [&] {
-    std::vector<OverheadRow> rows;
+    Comparison nuts(workshop, test_case, preparation, truth, KernelKind::nuts_slice);
+    Comparison hmc(workshop, test_case, preparation, truth, KernelKind::hmc);
     const auto [builds, rounds] = overhead_size_of(workshop.scale);
-    for (const KernelKind kind : {KernelKind::nuts_slice, KernelKind::hmc}) {
-      Comparison comparison(workshop, test_case, preparation, truth, kind);
-      for (std::size_t b = 0; b < builds; ++b) comparison.run_build(rounds);
-      const std::vector<OverheadRow> more = comparison.rows();
-      rows.insert(rows.end(), more.begin(), more.end());
+    Stream gaps({workshop.seed_of("gaps"), 0, 0}, Purpose::test);
+    for (std::size_t b = 0; b < builds; ++b) {
+      const Gap gap = make_gap(gaps);
+      const Density density = make_density();
+      nuts.run_build(density, rounds, gaps);
+      hmc.run_build(density, rounds, gaps);
     }
+    std::vector<OverheadRow> rows = nuts.rows();
+    std::ranges::move(hmc.rows(), std::back_inserter(rows));
     return rows;
   });
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -34,15 +35,17 @@ struct OverheadRow {
 /// same work beside. They take turns of a few hundredths of a second, by the clock of the thread's
 /// own CPU time.
 ///
-/// Where a kernel's buffers lie in memory decides which of them share cache sets, and moves the
-/// time of a cheap step by tenths. So all kernels are built many times, behind gaps of random
-/// width: percents are medians over builds (of medians over the turns of a build) of the ratio to
-/// `none`, and their errors come from what differs between builds.
+/// Where the model's data and a kernel's buffers lie in memory decides which of them get into each
+/// other's way in the cache, and moves the time of a cheap step by tenths. So the density and all
+/// kernels are built many times, behind gaps of random width: percents are medians over builds (of
+/// medians over the turns of a build) of the ratio to `none`, and their errors come from what
+/// differs between builds.
 ///
 /// Gradients are taken one by one, and nothing is computed of the states but that some kernels
 /// store them, as a run does that keeps everything in memory.
 std::vector<OverheadRow> run_overhead(const Workshop& workshop, const TestCase& test_case,
-                                      const Preparation& preparation, const Truth& truth);
+                                      const Preparation& preparation, const Truth& truth,
+                                      const std::function<Density()>& make_density);
 
 /// overhead.csv.
 void write_overhead(std::span<const OverheadRow> rows, const std::filesystem::path& folder);

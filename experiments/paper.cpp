@@ -187,8 +187,12 @@ void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
   study_cases(
       "overhead", [](CaseName) { return true; },
       [&](const Foundation& base) {
+        const auto make_density = [&] {
+          return make_test_case(base.test_case.name, workshop.data_folder, cox_grid_of(scale))
+              .density;
+        };
         for (OverheadRow& row :
-             run_overhead(workshop, base.test_case, base.preparation, base.truth)) {
+             run_overhead(workshop, base.test_case, base.preparation, base.truth, make_density)) {
           overhead.push_back(std::move(row));
         }
       });

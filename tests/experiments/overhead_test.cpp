@@ -24,7 +24,13 @@ TEST(Overhead, CountsWhatIsKeptAndRunsOnce) {
   const TestCase test_case = testing::small_case();
   const Preparation preparation = prepare(workshop, test_case);
   const Truth truth = find_truth(workshop, test_case, preparation);
-  const std::vector<OverheadRow> rows = run_overhead(workshop, test_case, preparation, truth);
+  int densities = 0;
+  const auto make_density = [&] {
+    ++densities;
+    return testing::small_case().density;
+  };
+  const std::vector<OverheadRow> rows =
+      run_overhead(workshop, test_case, preparation, truth, make_density);
   ASSERT_EQ(rows.size(), 7U);
   for (const std::size_t first : {0U, 3U}) {
     EXPECT_EQ(rows[first].recycling, RecyclingKind::none);
@@ -44,8 +50,10 @@ TEST(Overhead, CountsWhatIsKeptAndRunsOnce) {
   EXPECT_GT(rows[6].kept_states, 2);
   EXPECT_LE(rows[6].kept_states, 4);
 
-  const std::vector<OverheadRow> again = run_overhead(workshop, test_case, preparation, truth);
+  const std::vector<OverheadRow> again =
+      run_overhead(workshop, test_case, preparation, truth, make_density);
   EXPECT_EQ(pieces, 1);
+  EXPECT_EQ(densities, 3) << "one for every build";
   EXPECT_EQ(again[2].time_percent.value, rows[2].time_percent.value);
 
   write_overhead(rows, folder.path());
