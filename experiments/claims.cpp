@@ -181,8 +181,9 @@ class CaseClaims {
 
   /// Found by taking log(1 + S) out of positions and squares (results/README.md).
   static constexpr const char* slow_roughness =
-      ". A chain shorter than the hundreds of iterations in which the roughness of the path mixes "
-      "does not feel it; in longer ones its error, which recycling cannot lower, counts in full";
+      ". The roughness of the path, on which all coordinates depend, takes hundreds of iterations "
+      "to mix and gains next to nothing; its share of the error grows until chains are longer "
+      "than that";
 
   void independent_of_length(KernelKind kind) {
     const Gains& gains = results_.of(kind);
