@@ -118,36 +118,36 @@ class Comparison {
 
   /// Builds all kernels anew, for a chain of its own, and lets them take turns.
   void run_build(const Density& density, std::size_t rounds, Stream& gaps) {
-    contenders_.clear();
+    std::vector<Contender> contenders;
     ++address_.chain;
     for (const Storing storing : {Storing::no, Storing::yes}) {
       for (const Recycling& recycling : choices_) {
         settings_.recycling = recycling;
-        contenders_.emplace_back(make_gap(gaps), density, settings_, tuning_, storing, address_);
-        contenders_.back().set_position(starting_position(test_case_, truth_, address_));
+        contenders.emplace_back(make_gap(gaps), density, settings_, tuning_, storing, address_);
+        contenders.back().set_position(starting_position(test_case_, truth_, address_));
         // Not counted. Here, and not with the others, since now its buffers come behind its gap.
-        contenders_.back().turn(leapfrogs_of_turn(test_case_.name));
+        contenders.back().turn(leapfrogs_of_turn(test_case_.name));
       }
     }
-    std::vector<std::vector<double>> percent(contenders_.size());
+    std::vector<std::vector<double>> percent(contenders.size());
     for (std::size_t round = 0; round < rounds; ++round) {
       workshop_.check_stop();
-      std::vector<double> seconds(contenders_.size());
-      for (std::size_t k = 0; k < contenders_.size(); ++k) {
-        const std::size_t c = (round + k) % contenders_.size();  // nobody is always the first
-        seconds[c] = contenders_[c].turn(leapfrogs_of_turn(test_case_.name));
+      std::vector<double> seconds(contenders.size());
+      for (std::size_t k = 0; k < contenders.size(); ++k) {
+        const std::size_t c = (round + k) % contenders.size();  // nobody is always the first
+        seconds[c] = contenders[c].turn(leapfrogs_of_turn(test_case_.name));
       }
-      for (std::size_t c = 0; c < contenders_.size(); ++c) {
+      for (std::size_t c = 0; c < contenders.size(); ++c) {
         const std::size_t none = c < choices_.size() ? 0 : choices_.size();
         percent[c].push_back(100 * (seconds[c] / seconds[none] - 1));
       }
     }
-    for (std::size_t c = 0; c < contenders_.size(); ++c) {
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
       percent_[c].push_back(median_of(percent[c]).value);
     }
     for (std::size_t c = 0; c < choices_.size(); ++c) {
-      draws_[c] += contenders_[c].draws();
-      kept_[c] += contenders_[c].kept();
+      draws_[c] += contenders[c].draws();
+      kept_[c] += contenders[c].kept();
     }
   }
 
@@ -171,7 +171,6 @@ class Comparison {
   Address address_;
   const Truth& truth_;
   std::vector<Recycling> choices_;
-  std::vector<Contender> contenders_;
   std::vector<std::vector<double>> percent_;  ///< by contender and build
   std::vector<double> draws_;                 ///< by choice, like what follows
   std::vector<double> kept_;
