@@ -90,7 +90,8 @@ constexpr std::size_t widest_row(std::size_t panel_height) {
 template <std::size_t widest, class Visit>
 void for_each_bundle(std::size_t columns, Visit&& visit) {
   static_assert(widest == 1 || widest == 2 || widest == 4);
-  for (std::size_t first = 0; first < columns;) {
+  std::size_t first = 0;
+  while (first < columns) {
     const std::size_t left = columns - first;
     const auto take = [&]<std::size_t registers>(std::integral_constant<std::size_t, registers>) {
       const std::size_t count = std::min(left, registers * width);

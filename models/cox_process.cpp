@@ -184,9 +184,9 @@ Eigen::MatrixXd covariance_block(const CoxSettings& settings, bool odd_rows, boo
       const double sum =
           kernel(i, j, k, l) + row_sign * kernel(i, j, k_image, l) +
           column_sign * (kernel(i, j, k, l_image) + row_sign * kernel(i, j, k_image, l_image));
-      const auto row = static_cast<Eigen::Index>(a), column = static_cast<Eigen::Index>(b);
-      block(row, column) = share(i, j) * share(k, l) * sum;
-      block(column, row) = block(row, column);
+      const auto p = static_cast<Eigen::Index>(a), q = static_cast<Eigen::Index>(b);
+      block(p, q) = share(i, j) * share(k, l) * sum;
+      block(q, p) = block(p, q);
     }
   }
   return block;

@@ -30,9 +30,9 @@ class LogisticLikelihood {
   explicit LogisticLikelihood(const LogisticData& data);
 
   std::size_t predictors() const { return predictors_; }
-  /// Returns the log likelihood at beta and adds its derivatives to the gradient.
-  double add(std::span<const double> beta, std::span<double> gradient);
-  /// The same for many beta at once: adds to their log densities and gradients.
+  /// Returns the log likelihood at these coefficients and adds its derivatives to the gradient.
+  double add(std::span<const double> coefficients, std::span<double> gradient);
+  /// The same for many points at once: adds to their log densities and gradients.
   void add_batch(const Batch& batch);
 
  private:

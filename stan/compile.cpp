@@ -210,7 +210,7 @@ files::path compile(const Program& program, const CompileOptions& options,
   const std::string key =
       content_hash(fmt::format("{}\n{}\n{}", program.name, program.whole, identity));
   const files::path target = cache_folder() / "programs" / fmt::format("{}-{}", program.name, key);
-  const files::path library = target / library_name;
+  files::path library = target / library_name;
   const auto fill = [&](const files::path& folder) {
     const files::path translated = folder / "program.cpp";
     run_stanc(program, compiler, translated);

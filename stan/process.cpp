@@ -51,8 +51,9 @@ ProgramResult run_program(const std::vector<std::string>& words) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
+  std::vector<std::string> writable = words;  // as the system call asks for
   std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  for (std::string& word : writable) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t process = 0;
   const int failure =

@@ -112,19 +112,17 @@ void check_interpreter(const BridgeDensity& density, const std::string& file,
   std::map<std::string, int> counts;
   for (const Point& point : likely_points(guard, stream)) {  // if none, sampling will say why
     const double cost = point.seconds * evaluations_each * points;
-    std::vector<DerivativeCheck> found;
-    if (cost * static_cast<double>(density.dimension()) < budget) {
-      found = wrong_at(checked, point.x);
-    } else if (cost * directions >= 5 * budget) {
+    const bool cheap = cost * static_cast<double>(density.dimension()) < budget;
+    if (!cheap && cost * directions >= 5 * budget) {
       note(fmt::format(
           "{}: one gradient takes {:.2g} s, so the interpreter's gradients are not checked at the "
           "start; `rehmc check-gradient {}` checks them",
           file, point.seconds, file));
       break;
-    } else if (wrong_along(checked, point.x, stream, point.largest)) {
-      found = wrong_at(checked, point.x);  // slow, but now it is worth it
     }
-    for (const DerivativeCheck& check : found) {
+    // Coordinate by coordinate is slow, but worth it where a direction is wrong.
+    if (!cheap && !wrong_along(checked, point.x, stream, point.largest)) continue;
+    for (const DerivativeCheck& check : wrong_at(checked, point.x)) {
       if (++counts[check.name] >= 2) fail(file, check);
     }
   }

@@ -30,12 +30,15 @@ double profile_shape(std::span<const double> excesses, double rate) {
   return sum / static_cast<double>(excesses.size());
 }
 
+/// Of the lower quartile among n values in rising order: the floor(n/4 + 1/2)-th of them.
+std::size_t place_of_quartile(std::size_t n) { return (n + 2) / 4 - 1; }
+
 /// The estimate of Zhang & Stephens: the posterior mean of the rate on a grid, from the profile
-/// likelihood and a prior that the upper quartile sets. Excesses in rising order.
+/// likelihood and a prior that the lower quartile sets. Excesses in rising order.
 double fitted_shape(std::span<const double> excesses) {
   const auto n = static_cast<double>(excesses.size());
   const double largest = excesses.back();
-  const double quartile = excesses[static_cast<std::size_t>(n / 4 + 0.5) - 1];
+  const double quartile = excesses[place_of_quartile(excesses.size())];
   const auto points = static_cast<std::size_t>(20 + std::floor(std::sqrt(n)));
   std::vector<double> rates(points);
   std::vector<double> log_likelihoods(points);
@@ -72,8 +75,7 @@ double tail_shape(std::span<const double> values) {
   largest.resize(tail);
   std::sort(largest.begin(), largest.end());
   for (double& value : largest) value -= threshold;
-  const std::size_t quartile = static_cast<std::size_t>(static_cast<double>(tail) / 4 + 0.5) - 1;
-  if (!(largest[quartile] > 0)) return -std::numeric_limits<double>::infinity();
+  if (!(largest[place_of_quartile(tail)] > 0)) return -std::numeric_limits<double>::infinity();
   return fitted_shape(largest);
 }
 

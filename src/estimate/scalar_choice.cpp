@@ -277,9 +277,9 @@ ScalarFit::CarriedOver ScalarFit::carried_over(double x) const {
     return order_[static_cast<std::size_t>(
         std::clamp<std::ptrdiff_t>(place, 0, static_cast<std::ptrdiff_t>(order_.size()) - 1))];
   };
-  const auto quotient = [&](Index low, Index high) {
-    const double run = measured_[high] - measured_[low];
-    return run > 0 ? (values_[high] - values_[low]) / run : 0.0;
+  const auto quotient = [&](Index from, Index to) {
+    const double run = measured_[to] - measured_[from];
+    return run > 0 ? (values_[to] - values_[from]) / run : 0.0;
   };
   const Index low = state(k - 1);
   const Index high = state(k);

@@ -40,6 +40,7 @@ class MillsRatio {
   }
   double operator()(double t) const noexcept {
     if (!(t < far)) return far_out(t);
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): half way between two nodes either one serves
     const auto node = static_cast<std::size_t>(t * per_unit + 0.5);
     const double step = t - static_cast<double>(node) / per_unit;
     const auto& c = series_[node];

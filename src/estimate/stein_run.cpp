@@ -242,7 +242,8 @@ void Run::measure_tails() {
       shape_u[f][i] = std::max(0.0, shape_of(u.col(i)));
       if (i % stride == 0) virials += shape_of(offset.cwiseProduct(gradients.col(i)));
     }
-    shape_virial.push_back(virials / static_cast<double>((d + stride - 1) / stride));
+    const Index seen = (d + stride - 1) / stride;
+    shape_virial.push_back(virials / static_cast<double>(seen));
   }
 }
 
