@@ -26,8 +26,8 @@
 #include "models/wishart.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/run/sample.hpp"
-#include "rehmc/run/sharpening.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/summary/sharpening.hpp"
+#include "rehmc/summary/summary.hpp"
 
 namespace rehmc {
 namespace {

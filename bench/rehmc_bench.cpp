@@ -24,10 +24,10 @@
 #include "models/logistic_regression.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/dynamics/pool.hpp"
+#include "rehmc/job/job.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
-#include "rehmc/run/job.hpp"
-#include "rehmc/run/sharpening.hpp"
+#include "rehmc/summary/sharpening.hpp"
 
 namespace {
 

@@ -1,12 +1,11 @@
 // rehmc check: is this run folder whole and sane?
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "command.hpp"
 #include "rehmc/core/error.hpp"
-#include "rehmc/run/check_run.hpp"
+#include "rehmc/job/check_run.hpp"
 
 namespace rehmc::cli {
 
@@ -38,17 +37,16 @@ int check(const std::string& run, bool verbose) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Action& chosen) {
-  CLI::App& command =
-      *app.add_subcommand("check", "is a run folder whole and sane? what is wrong?");
+void add_check(Command app, Action& chosen) {
+  Command command = app.subcommand("check", "is a run folder whole and sane? what is wrong?");
   struct Options {
     std::string run;
     bool verbose = false;
   };
   const auto options = std::make_shared<Options>();
-  command.add_option("RUN", options->run, "the folder of the run")->required();
-  command.add_flag("--verbose,-v", options->verbose, "also tell what is fine");
-  command.callback(
+  command.option("RUN", options->run, "the folder of the run").required();
+  command.flag("--verbose,-v", options->verbose, "also tell what is fine");
+  command.when_chosen(
       [&chosen, options] { chosen = [options] { return check(options->run, options->verbose); }; });
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -264,27 +263,25 @@ int run(const CheckGradientOptions& options) {
 
 }  // namespace
 
-void add_check_gradient(CLI::App& app, Action& chosen) {
-  CLI::App* const command = app.add_subcommand(
+void add_check_gradient(Command app, Action& chosen) {
+  Command command = app.subcommand(
       "check-gradient", "Compare a model's gradient with finite differences at random points");
   const auto options = std::make_shared<CheckGradientOptions>();
-  add_model_options(*command, options->model);
-  command->add_option("--points", options->points, "Number of random points, 1 to 10000")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
-  command->add_option("--seed", options->seed, "Seed of the random points")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--radius", options->radius, "Points are uniform on (-radius, radius)^d")
-      ->capture_default_str();
+  add_model_options(command, options->model);
+  command.option("--points", options->points, "Number of random points, 1 to 10000")
+      .show_default()
+      .range(1, 10000);
+  command.option("--seed", options->seed, "Seed of the random points").show_default();
+  command.option("--radius", options->radius, "Points are uniform on (-radius, radius)^d")
+      .show_default();
   command
-      ->add_option("--tolerance", options->tolerance,
-                   "Relative error to allow beyond what differences are off by")
-      ->capture_default_str();
-  command->add_option("--against", options->against,
-                      "Compare with this backend of a Stan program, interpret or compile, instead");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+      .option("--tolerance", options->tolerance,
+              "Relative error to allow beyond what differences are off by")
+      .show_default();
+  command.option("--against", options->against,
+                 "Compare with this backend of a Stan program, interpret or compile, instead");
+  command.flag("--json", options->json, "Print JSON");
+  command.when_chosen([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace rehmc::cli

@@ -1,7 +1,6 @@
 // rehmc cmdstan-exe: an executable with CmdStan's arguments, for programs that expect CmdStan.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -265,28 +264,28 @@ int run_executable(const std::string& executable, const std::vector<std::string>
 
 }  // namespace
 
-void add_cmdstan_exe(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand(
+void add_cmdstan_exe(Command app, Action& chosen) {
+  Command command = app.subcommand(
       "cmdstan-exe", "write an executable that takes CmdStan's arguments and samples with rehmc");
   const auto options = std::make_shared<ExeOptions>();
-  command.add_option("PROGRAM", options->program, "FILE.stan")->required();
-  command.add_option("--output,-o", options->output, "the executable (default: FILE)")
-      ->type_name("FILE");
+  command.option("PROGRAM", options->program, "FILE.stan").required();
+  command.option("--output,-o", options->output, "the executable (default: FILE)")
+      .type_name("FILE");
   command
-      .add_option("--include-path", options->include_paths,
-                  "folder in which the includes of the program are searched")
-      ->type_name("DIR")
-      ->allow_extra_args(false)
-      ->take_all();
-  command.callback(
+      .option("--include-path", options->include_paths,
+              "folder in which the includes of the program are searched")
+      .type_name("DIR")
+      .repeatable();
+  command.when_chosen(
       [&chosen, options] { chosen = [options] { return write_executable(*options); }; });
 
   // What the executable calls; not for people.
-  CLI::App& running = *app.add_subcommand("cmdstan-run")->group("");
-  running.prefix_command();
-  running.callback([&chosen, &running] {
-    std::vector<std::string> words = running.remaining();
-    if (words.empty()) throw CLI::RequiredError("the executable");
+  Command running = app.subcommand("cmdstan-run", "");
+  running.hide();
+  running.take_words();
+  running.when_chosen([&chosen, running] {
+    std::vector<std::string> words = running.words();
+    if (words.empty()) throw UsageError("the executable is missing");
     const std::string executable = words.front();
     words.erase(words.begin());
     chosen = [executable, words] { return run_executable(executable, words); };

@@ -1,25 +1,26 @@
 // The commands of rehmc, one file each: every function adds its own to the command line.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <functional>
+
+#include "command_line.hpp"
 
 namespace rehmc::cli {
 
 /// What the chosen command does; returns the exit code. Errors are thrown and told by main.
 using Action = std::function<int()>;
 
-void add_sample(CLI::App& app, Action& chosen);
-void add_summary(CLI::App& app, Action& chosen);
-void add_report(CLI::App& app, Action& chosen);
-void add_resume(CLI::App& app, Action& chosen);
-void add_extend(CLI::App& app, Action& chosen);
-void add_check(CLI::App& app, Action& chosen);
-void add_models(CLI::App& app, Action& chosen);
-void add_check_gradient(CLI::App& app, Action& chosen);
-void add_cmdstan_exe(CLI::App& app, Action& chosen);
-void add_compile(CLI::App& app, Action& chosen);
-void add_stan(CLI::App& app, Action& chosen);
-void add_paper(CLI::App& app, Action& chosen);
+void add_sample(Command app, Action& chosen);
+void add_summary(Command app, Action& chosen);
+void add_report(Command app, Action& chosen);
+void add_resume(Command app, Action& chosen);
+void add_extend(Command app, Action& chosen);
+void add_check(Command app, Action& chosen);
+void add_models(Command app, Action& chosen);
+void add_check_gradient(Command app, Action& chosen);
+void add_cmdstan_exe(Command app, Action& chosen);
+void add_compile(Command app, Action& chosen);
+void add_stan(Command app, Action& chosen);
+void add_paper(Command app, Action& chosen);
 
 }  // namespace rehmc::cli

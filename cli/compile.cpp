@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -60,24 +59,22 @@ int run(const CompileChoice& choice) {
 
 }  // namespace
 
-void add_compile(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand(
+void add_compile(Command app, Action& chosen) {
+  Command command = app.subcommand(
       "compile", "make a shared library with BridgeStan's functions of a Stan program");
   const auto choice = std::make_shared<CompileChoice>();
-  command.add_option("PROGRAM", choice->program, "FILE.stan")->required();
-  command.add_option("--output,-o", choice->output, "the library (default: FILE.so)")
-      ->type_name("FILE");
-  command.add_flag("--native", choice->options.native,
-                   "for this machine alone: slower to compile, faster to run");
+  command.option("PROGRAM", choice->program, "FILE.stan").required();
+  command.option("--output,-o", choice->output, "the library (default: FILE.so)").type_name("FILE");
+  command.flag("--native", choice->options.native,
+               "for this machine alone: slower to compile, faster to run");
   command
-      .add_option("--include-path", choice->include_paths,
-                  "folder in which the includes of the program are searched")
-      ->type_name("DIR")
-      ->allow_extra_args(false)
-      ->take_all();
-  command.add_option("--cmdstan", choice->cmdstan, "compile with the Stan of this CmdStan folder")
-      ->type_name("DIR");
-  command.callback([&chosen, choice] { chosen = [choice] { return run(*choice); }; });
+      .option("--include-path", choice->include_paths,
+              "folder in which the includes of the program are searched")
+      .type_name("DIR")
+      .repeatable();
+  command.option("--cmdstan", choice->cmdstan, "compile with the Stan of this CmdStan folder")
+      .type_name("DIR");
+  command.when_chosen([&chosen, choice] { chosen = [choice] { return run(*choice); }; });
 }
 
 }  // namespace rehmc::cli

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "rehmc/run/job.hpp"
+#include "rehmc/job/job.hpp"
 
 namespace rehmc::cli {
 

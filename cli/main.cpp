@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -18,12 +17,9 @@ namespace {
 using namespace rehmc;
 
 /// What is wrong with the command line, in a line or two.
-void tell_usage(const CLI::App& app, const CLI::ParseError& error, int count, char** words) {
+void tell_usage(const std::vector<std::string>& names, const cli::UsageError& error, int count,
+                char** words) {
   const std::string first = count > 1 ? words[1] : "";
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
   const bool known = std::find(names.begin(), names.end(), first) != names.end();
   if (!known && !first.empty() && first.front() != '-') {
     fmt::print(stderr, "rehmc: there is no command '{}'{}\nThe commands: rehmc --help\n", first,
@@ -51,10 +47,10 @@ int main(int count, char** words) {
   // of the time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  CLI::App app("Hamiltonian Monte Carlo that throws no gradient away", "rehmc");
-  app.set_version_flag("--version", "rehmc " REHMC_VERSION);
-  app.require_subcommand(1);
-  app.option_defaults()->take_last();  // so that a script's options can be overridden
+  cli::CommandLine line("rehmc", "Hamiltonian Monte Carlo that throws no gradient away",
+                        REHMC_VERSION);
+  cli::Command app = line.root();
+  app.require_subcommand();
   cli::Action chosen;
   cli::add_sample(app, chosen);
   cli::add_summary(app, chosen);
@@ -70,11 +66,10 @@ int main(int count, char** words) {
   cli::add_paper(app, chosen);
 
   try {
-    app.parse(count, words);
+    if (const auto done = line.parse(count, words)) return *done;
     return chosen();
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // prints help or the version
-    tell_usage(app, error, count, words);
+  } catch (const cli::UsageError& error) {
+    tell_usage(line.command_names(), error, count, words);
     return static_cast<int>(ExitCode::usage);
   } catch (const Error& error) {
     fmt::print(stderr, "rehmc: {}\n", as_option(error.what()));

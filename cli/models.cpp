@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -73,12 +72,12 @@ int run(const ModelsOptions& options) {
 
 }  // namespace
 
-void add_models(CLI::App& app, Action& chosen) {
-  CLI::App* const command = app.add_subcommand("models", "List and describe the built-in targets");
+void add_models(Command app, Action& chosen) {
+  Command command = app.subcommand("models", "List and describe the built-in targets");
   const auto options = std::make_shared<ModelsOptions>();
-  command->add_option("NAME", options->name, "Describe this one");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command.option("NAME", options->name, "Describe this one");
+  command.flag("--json", options->json, "Print JSON");
+  command.when_chosen([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace rehmc::cli

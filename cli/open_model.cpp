@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -50,32 +49,30 @@ OpenedModel open_file(const files::path& file, const std::string& data,
 
 }  // namespace
 
-void add_model_options(CLI::App& command, ModelChoice& choice) {
+void add_model_options(Command command, ModelChoice& choice) {
   command
-      .add_option("MODEL", choice.model,
-                  "a built-in model (rehmc models lists them), a Stan program FILE.stan, or a "
-                  "library FILE.so")
-      ->required();
-  command.add_option("--data", choice.data, "JSON file with the model's data")->type_name("FILE");
+      .option("MODEL", choice.model,
+              "a built-in model (rehmc models lists them), a Stan program FILE.stan, or a "
+              "library FILE.so")
+      .required();
+  command.option("--data", choice.data, "JSON file with the model's data").type_name("FILE");
   command
-      .add_option("--stan-backend", choice.backend,
-                  "how a Stan program is run: auto, interpret or compile")
-      ->capture_default_str()
-      ->group("Stan programs");
+      .option("--stan-backend", choice.backend,
+              "how a Stan program is run: auto, interpret or compile")
+      .show_default()
+      .group("Stan programs");
   command
-      .add_option("--include-path", choice.include_paths,
-                  "folder in which the includes of a Stan program are searched")
-      ->type_name("DIR")
-      ->allow_extra_args(false)  // or the model behind it would be a folder
-      ->take_all()
-      ->group("Stan programs");
+      .option("--include-path", choice.include_paths,
+              "folder in which the includes of a Stan program are searched")
+      .type_name("DIR")
+      .repeatable()
+      .group("Stan programs");
   command
-      .add_option(
-          "--cmdstan", choice.cmdstan,
-          "compile with the Stan of this CmdStan folder (default: $CMDSTAN, if the compiler "
-          "is not installed)")
-      ->type_name("DIR")
-      ->group("Stan programs");
+      .option("--cmdstan", choice.cmdstan,
+              "compile with the Stan of this CmdStan folder (default: $CMDSTAN, if the compiler "
+              "is not installed)")
+      .type_name("DIR")
+      .group("Stan programs");
 }
 
 OpenedModel open_model(const ModelChoice& choice, std::uint64_t seed) {

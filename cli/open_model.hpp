@@ -1,16 +1,16 @@
 // The model that a command line or a run folder names: built in, a Stan program, or a library.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
+#include "rehmc/job/manifest.hpp"
 #include "rehmc/model/bridge.hpp"
 #include "rehmc/model/log_density.hpp"
-#include "rehmc/run/manifest.hpp"
 
 namespace rehmc::cli {
 
@@ -23,7 +23,7 @@ struct ModelChoice {
   std::string cmdstan;
   bool quiet = false;
 };
-void add_model_options(CLI::App& command, ModelChoice& choice);
+void add_model_options(Command command, ModelChoice& choice);
 
 struct OpenedModel {
   Density density;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -101,27 +100,27 @@ int run(PaperOptions options) {
 
 }  // namespace
 
-void add_paper(CLI::App& app, Action& chosen) {
-  CLI::App* const command =
-      app.add_subcommand("paper", "Reproduce the paper's experiments: numbers, figures, a page");
+void add_paper(Command app, Action& chosen) {
+  Command command =
+      app.subcommand("paper", "Reproduce the paper's experiments: numbers, figures, a page");
   const auto options = std::make_shared<PaperOptions>();
-  command->add_option("SECTION", options->settings.sections,
-                      "Sections to run (default: all); --list names them");
-  command->add_flag("--list", options->list, "List the sections");
-  command->add_option("--scale", options->scale,
-                      "smoke (minutes), quick (about 20 minutes) or full (the paper's size)");
-  command->add_option("--output", options->output,
-                      "Folder for what comes out (default: paper-SCALE); a run that was stopped "
-                      "goes on there");
-  command->add_option("--data-dir", options->data_folder,
-                      "Folder with the data sets (experiments/data/README.md); without them "
-                      "simulated stand-ins are used");
-  command->add_option("--seed", options->settings.seed, "Seed of all random numbers");
-  command->add_option("--threads", options->settings.threads, "Threads; 0 for one per core");
-  command->add_flag("--fresh", options->settings.fresh, "Forget what an earlier run has finished");
-  command->add_flag("--draw-only", options->draw_only,
-                    "Run nothing: draw figures and page from the numbers in the folder");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command.option("SECTION", options->settings.sections,
+                 "Sections to run (default: all); --list names them");
+  command.flag("--list", options->list, "List the sections");
+  command.option("--scale", options->scale,
+                 "smoke (minutes), quick (about 20 minutes) or full (the paper's size)");
+  command.option("--output", options->output,
+                 "Folder for what comes out (default: paper-SCALE); a run that was stopped "
+                 "goes on there");
+  command.option("--data-dir", options->data_folder,
+                 "Folder with the data sets (experiments/data/README.md); without them "
+                 "simulated stand-ins are used");
+  command.option("--seed", options->settings.seed, "Seed of all random numbers");
+  command.option("--threads", options->settings.threads, "Threads; 0 for one per core");
+  command.flag("--fresh", options->settings.fresh, "Forget what an earlier run has finished");
+  command.flag("--draw-only", options->draw_only,
+               "Run nothing: draw figures and page from the numbers in the folder");
+  command.when_chosen([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace rehmc::cli

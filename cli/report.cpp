@@ -1,22 +1,21 @@
 // rehmc report: one self-contained HTML page about a run.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "command.hpp"
 #include "rehmc/core/error.hpp"
-#include "rehmc/run/finish.hpp"
-#include "rehmc/run/job.hpp"
+#include "rehmc/job/finish.hpp"
+#include "rehmc/job/job.hpp"
 
 namespace rehmc::cli {
 
-void add_report(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand("report", "write the page about a run anew");
+void add_report(Command app, Action& chosen) {
+  Command command = app.subcommand("report", "write the page about a run anew");
   const auto run = std::make_shared<std::string>();
-  command.add_option("RUN", *run, "the folder of the run")->required();
-  command.callback([&chosen, run] {
+  command.option("RUN", *run, "the folder of the run").required();
+  command.when_chosen([&chosen, run] {
     chosen = [run] {
       const RunFolder folder(*run);
       const Manifest manifest = read_manifest(folder);

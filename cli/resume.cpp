@@ -1,7 +1,6 @@
 // rehmc resume and rehmc extend: go on with a run.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -9,8 +8,8 @@
 #include "command.hpp"
 #include "open_model.hpp"
 #include "rehmc/core/error.hpp"
-#include "rehmc/run/job.hpp"
-#include "rehmc/run/manifest.hpp"
+#include "rehmc/job/job.hpp"
+#include "rehmc/job/manifest.hpp"
 #include "run_job.hpp"
 
 namespace rehmc::cli {
@@ -57,33 +56,33 @@ int go_on(const ResumeOptions& options, int more_draws) {
   return run_job(stored_model(manifest, folder), manifest, folder, options.show);
 }
 
-void add_common(CLI::App& command, ResumeOptions& options) {
-  command.add_option("RUN", options.run, "the folder of the run")->required();
+void add_common(Command command, ResumeOptions& options) {
+  command.option("RUN", options.run, "the folder of the run").required();
   command
-      .add_option("--threads", options.threads,
-                  "threads that run chains; 0 for one per core (default: as before)")
-      ->check(CLI::Range(0, 100000));
+      .option("--threads", options.threads,
+              "threads that run chains; 0 for one per core (default: as before)")
+      .range(0, 100000);
   add_show_options(command, options.show);
 }
 
 }  // namespace
 
-void add_resume(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand(
-      "resume", "go on with a run that was interrupted, as if nothing had happened");
+void add_resume(Command app, Action& chosen) {
+  Command command =
+      app.subcommand("resume", "go on with a run that was interrupted, as if nothing had happened");
   const auto options = std::make_shared<ResumeOptions>();
   add_common(command, *options);
-  command.callback([&chosen, options] { chosen = [options] { return go_on(*options, 0); }; });
+  command.when_chosen([&chosen, options] { chosen = [options] { return go_on(*options, 0); }; });
 }
 
-void add_extend(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand("extend", "take more draws in a finished run");
+void add_extend(Command app, Action& chosen) {
+  Command command = app.subcommand("extend", "take more draws in a finished run");
   const auto options = std::make_shared<ResumeOptions>();
   add_common(command, *options);
-  command.add_option("--draws", options->draws, "how many more draws of every chain")
-      ->check(CLI::Range(1, 1000000000))
-      ->capture_default_str();
-  command.callback(
+  command.option("--draws", options->draws, "how many more draws of every chain")
+      .range(1, 1000000000)
+      .show_default();
+  command.when_chosen(
       [&chosen, options] { chosen = [options] { return go_on(*options, options->draws); }; });
 }
 

@@ -10,9 +10,9 @@
 #include "display.hpp"
 #include "interrupt.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/job/finish.hpp"
+#include "rehmc/job/job.hpp"
 #include "rehmc/model/messages.hpp"
-#include "rehmc/run/finish.hpp"
-#include "rehmc/run/job.hpp"
 #include "table.hpp"
 
 namespace rehmc::cli {
@@ -57,15 +57,13 @@ void print_files(const Manifest& manifest, const RunFolder& folder) {
 
 }  // namespace
 
-void add_show_options(CLI::App& command, ShowOptions& options) {
-  command
-      .add_option("--progress", options.progress, "how to show progress: auto, plain, json or none")
-      ->capture_default_str();
-  command.add_flag("--quiet,-q", options.quiet, "print warnings and errors only");
-  command.add_flag("--strict", options.strict, "exit with code 1 if there are warnings");
-  command.add_flag("--verbose", options.verbose,
-                   "print every line that the model says, as it comes");
-  command.add_flag("--all", options.all, "show all parameters, not only the least certain ones");
+void add_show_options(Command command, ShowOptions& options) {
+  command.option("--progress", options.progress, "how to show progress: auto, plain, json or none")
+      .show_default();
+  command.flag("--quiet,-q", options.quiet, "print warnings and errors only");
+  command.flag("--strict", options.strict, "exit with code 1 if there are warnings");
+  command.flag("--verbose", options.verbose, "print every line that the model says, as it comes");
+  command.flag("--all", options.all, "show all parameters, not only the least certain ones");
 }
 
 namespace {

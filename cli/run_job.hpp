@@ -1,11 +1,11 @@
 // Runs a job with a display, and says at its end what came out: for sample, resume and extend.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 
+#include "command_line.hpp"
+#include "rehmc/job/manifest.hpp"
 #include "rehmc/model/log_density.hpp"
-#include "rehmc/run/manifest.hpp"
 
 namespace rehmc::cli {
 
@@ -17,7 +17,7 @@ struct ShowOptions {
   bool all = false;
   bool verbose = false;
 };
-void add_show_options(CLI::App& command, ShowOptions& options);
+void add_show_options(Command command, ShowOptions& options);
 
 /// Samples what the manifest asks for and the folder does not hold yet, prints the summary, and
 /// returns the exit code.

@@ -1,7 +1,6 @@
 // rehmc sample: draws from the posterior of a model into a run folder.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -13,9 +12,9 @@
 #include "open_model.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
+#include "rehmc/job/init_file.hpp"
+#include "rehmc/job/manifest.hpp"
 #include "rehmc/output/metric_file.hpp"
-#include "rehmc/run/init_file.hpp"
-#include "rehmc/run/manifest.hpp"
 #include "run_job.hpp"
 #include "stan/starts.hpp"
 
@@ -40,6 +39,7 @@ struct SampleOptions {
   std::string init;
   std::string seed;
   bool force = false;
+  bool draws_given = false;
   bool no_draws = false;
   bool no_sharpen_data = false;
   std::string sharpen = "auto";
@@ -69,7 +69,7 @@ void read_number(const std::string& option, const std::string& text, Value& valu
 
 /// One option for every setting that a room declares; two rooms may share a name, and then mean it
 /// alike.
-void add_settings(CLI::App& command, SampleOptions& options) {
+void add_settings(Command command, SampleOptions& options) {
   for_each_setting(options.run, [&](std::string_view group, const auto& setting, auto& owner) {
     std::string name(setting.name);
     if (name == "jitter_least" || name == "jitter_most") return;  // --path-jitter sets both
@@ -82,20 +82,19 @@ void add_settings(CLI::App& command, SampleOptions& options) {
         [&value, option](const std::string& text) { read_number(option, text, value); });
     if (known) return;
     const auto set = [&options, option](const std::string& text) {
+      if (option == "--draws") options.draws_given = true;
       for (const auto& each : options.numbers[option]) each(text);
     };
     if constexpr (std::same_as<Value, bool>) {
       command
-          .add_flag_callback(
-              option, [set] { set(""); }, std::string(setting.help))
-          ->group(std::string(group));
+          .flag(
+              option, [set](bool) { set(""); }, std::string(setting.help))
+          .group(std::string(group));
     } else {
-      command
-          .add_option_function<std::string>(
-              option, set, fmt::format("{} ({})", setting.help, setting.range.describe()))
-          ->default_str(fmt::format("{}", value))
-          ->group(std::string(group))
-          ->type_name("");
+      command.option(option, set, fmt::format("{} ({})", setting.help, setting.range.describe()))
+          .show_default(fmt::format("{}", value))
+          .group(std::string(group))
+          .type_name("");
     }
   });
 }
@@ -213,71 +212,65 @@ int sample(SampleOptions& options) {
 
 }  // namespace
 
-void add_sample(CLI::App& app, Action& chosen) {
-  CLI::App& command =
-      *app.add_subcommand("sample", "sample a model, and recycle what others discard");
+void add_sample(Command app, Action& chosen) {
+  Command command = app.subcommand("sample", "sample a model, and recycle what others discard");
   const auto options = std::make_shared<SampleOptions>();
   add_model_options(command, options->model);
   command
-      .add_option("--output,-o", options->output,
-                  "folder for the run (default: MODEL-1, MODEL-2, ...)")
-      ->type_name("DIR");
-  command.add_flag("--force", options->force, "replace a run that is in the folder already");
-  command.add_option("--seed", options->seed, "seed of all random numbers (default: a fresh one)");
+      .option("--output,-o", options->output, "folder for the run (default: MODEL-1, MODEL-2, ...)")
+      .type_name("DIR");
+  command.flag("--force", options->force, "replace a run that is in the folder already");
+  command.option("--seed", options->seed, "seed of all random numbers (default: a fresh one)");
   command
-      .add_option("--engine", options->engine,
-                  "threads, or batch: many chains at once, whose gradients a model takes together")
-      ->capture_default_str();
-  command.add_option("--kernel", options->kernel, "nuts, nuts-slice or hmc")->capture_default_str();
+      .option("--engine", options->engine,
+              "threads, or batch: many chains at once, whose gradients a model takes together")
+      .show_default();
+  command.option("--kernel", options->kernel, "nuts, nuts-slice or hmc").show_default();
   command
-      .add_option("--recycle", options->recycle,
-                  "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
-                  "or stride:K")
-      ->capture_default_str();
-  command.add_flag("--recycle-generated", options->run.sample.recycle_generated,
-                   "draw generated quantities for kept states too; costs one evaluation of them "
-                   "for every kept state");
-  command.add_option("--metric", options->metric, "metric to estimate: diag, dense or unit")
-      ->capture_default_str();
+      .option("--recycle", options->recycle,
+              "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
+              "or stride:K")
+      .show_default();
+  command.flag("--recycle-generated", options->run.sample.recycle_generated,
+               "draw generated quantities for kept states too; costs one evaluation of them "
+               "for every kept state");
+  command.option("--metric", options->metric, "metric to estimate: diag, dense or unit")
+      .show_default();
   command
-      .add_option("--metric-from", options->metric_from,
-                  "estimate the metric from all recycled states, or from the chain's draws")
-      ->capture_default_str();
+      .option("--metric-from", options->metric_from,
+              "estimate the metric from all recycled states, or from the chain's draws")
+      .show_default();
+  command.option("--metric-file", options->metric_file, "metric to begin with (CmdStan's JSON)")
+      .type_name("FILE");
+  command.option("--path-jitter", options->path_jitter,
+                 "hmc: factor on the path length, LEAST:MOST, or a share to either side");
+  command.option("--init", options->init,
+                 "start: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
+  command.option("--save", options->run.save, "record only parameters that fit these patterns")
+      .split_at(',')
+      .repeatable();
+  command.option("--drop", options->run.drop, "do not record parameters that fit these patterns")
+      .split_at(',')
+      .repeatable();
+  command.flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
   command
-      .add_option("--metric-file", options->metric_file, "metric to begin with (CmdStan's JSON)")
-      ->type_name("FILE");
-  command.add_option("--path-jitter", options->path_jitter,
-                     "hmc: factor on the path length, LEAST:MOST, or a share to either side");
-  command.add_option("--init", options->init,
-                     "start: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
-  command.add_option("--save", options->run.save, "record only parameters that fit these patterns")
-      ->delimiter(',')
-      ->allow_extra_args(false)  // or the model behind it would be a pattern
-      ->take_all();
-  command
-      .add_option("--drop", options->run.drop, "do not record parameters that fit these patterns")
-      ->delimiter(',')
-      ->allow_extra_args(false)  // or the model behind it would be a pattern
-      ->take_all();
-  command.add_flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
-  command
-      .add_option("--sharpen", options->sharpen,
-                  "use gradients as control variates for the summary: auto or none")
-      ->capture_default_str()
-      ->type_name("WORD");
-  command.add_flag("--no-sharpen-data", options->no_sharpen_data,
-                   "do not store gradients, which rehmc summary --sharpen and resume need");
-  command.add_flag("--no-draws", options->no_draws,
-                   "store no draws: running summaries only, in bounded memory and space");
-  command.add_option("--until", options->run.until,
-                     "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
-                     "\"mcse(mean)<=0.01*sd\"; --draws is then the most to take "
-                     "(default: 100000)");
+      .option("--sharpen", options->sharpen,
+              "use gradients as control variates for the summary: auto or none")
+      .show_default()
+      .type_name("WORD");
+  command.flag("--no-sharpen-data", options->no_sharpen_data,
+               "do not store gradients, which rehmc summary --sharpen and resume need");
+  command.flag("--no-draws", options->no_draws,
+               "store no draws: running summaries only, in bounded memory and space");
+  command.option("--until", options->run.until,
+                 "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
+                 "\"mcse(mean)<=0.01*sd\"; --draws is then the most to take "
+                 "(default: 100000)");
   add_show_options(command, options->show);
   add_settings(command, *options);
-  command.callback([&chosen, &command, options] {
+  command.when_chosen([&chosen, options] {
     // Whoever names a goal wants it reached, not 1000 draws.
-    const bool counted = command.get_option("--draws")->count() > 0;
+    const bool counted = options->draws_given;
     if (!options->run.until.empty() && !counted) options->run.sample.draws = most_draws_until;
     chosen = [options] { return sample(*options); };
   });

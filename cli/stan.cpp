@@ -1,7 +1,6 @@
 // rehmc stan install and rehmc stan status: the toolchains of Stan programs.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -125,25 +124,25 @@ int print_status() {
 
 }  // namespace
 
-void add_stan(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand("stan", "install what runs Stan programs");
-  command.require_subcommand(1);
-  CLI::App& installing = *command.add_subcommand(
+void add_stan(Command app, Action& chosen) {
+  Command command = app.subcommand("stan", "install what runs Stan programs");
+  command.require_subcommand();
+  Command installing = command.subcommand(
       "install", "fetch Stan's interpreter and compiler by pip (both, unless one is named)");
   const auto options = std::make_shared<InstallOptions>();
-  installing.add_flag("--interpreter", options->interpreter,
-                      "what runs Stan programs at once, without a C++ compiler");
-  installing.add_flag("--compiler", options->compiler,
-                      "what compiles Stan programs; needs a C++ compiler to use it");
-  installing.add_flag("--precompiled-header", options->header,
-                      "also compile Stan's headers once: halves the time that a program takes to "
-                      "compile; needs g++ and 800 MB");
-  installing.add_option("--from", options->from, "take this wheel instead of asking pip")
-      ->type_name("WHEEL");
-  installing.callback([&chosen, options] { chosen = [options] { return install(*options); }; });
-  CLI::App& status = *command.add_subcommand(
+  installing.flag("--interpreter", options->interpreter,
+                  "what runs Stan programs at once, without a C++ compiler");
+  installing.flag("--compiler", options->compiler,
+                  "what compiles Stan programs; needs a C++ compiler to use it");
+  installing.flag("--precompiled-header", options->header,
+                  "also compile Stan's headers once: halves the time that a program takes to "
+                  "compile; needs g++ and 800 MB");
+  installing.option("--from", options->from, "take this wheel instead of asking pip")
+      .type_name("WHEEL");
+  installing.when_chosen([&chosen, options] { chosen = [options] { return install(*options); }; });
+  Command status = command.subcommand(
       "status", "say what is installed and whether it works; exit code 1 if something is missing");
-  status.callback([&chosen] { chosen = print_status; });
+  status.when_chosen([&chosen] { chosen = print_status; });
 }
 
 }  // namespace rehmc::cli

@@ -1,7 +1,6 @@
 // rehmc summary: the table of a run folder, or of CSV files that CmdStan or rehmc wrote.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,9 +8,10 @@
 
 #include "command.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/job/finish.hpp"
+#include "rehmc/job/job.hpp"
 #include "rehmc/output/stan_csv.hpp"
-#include "rehmc/run/finish.hpp"
-#include "rehmc/run/job.hpp"
+#include "rehmc/summary/summary_json.hpp"
 #include "table.hpp"
 
 namespace rehmc::cli {
@@ -87,23 +87,23 @@ int summarise_inputs(const SummaryOptions& options) {
 
 }  // namespace
 
-void add_summary(CLI::App& app, Action& chosen) {
-  CLI::App& command = *app.add_subcommand(
-      "summary", "means, sds, quantiles and their errors, of a run or of CSV files");
+void add_summary(Command app, Action& chosen) {
+  Command command =
+      app.subcommand("summary", "means, sds, quantiles and their errors, of a run or of CSV files");
   const auto options = std::make_shared<SummaryOptions>();
   command
-      .add_option("RUN|CSV", options->inputs,
-                  "a run folder, or the CSV files of all chains (CmdStan's or ours)")
-      ->required()
-      ->take_all();
-  auto* json =
-      command.add_flag("--json", options->json, "all numbers as JSON (as in summary.json)");
-  command.add_flag("--csv", options->csv, "all numbers as comma-separated values")->excludes(json);
-  command.add_flag(
-      "--sharpen,!--no-sharpen", [options](std::int64_t wanted) { options->sharpen = wanted > 0; },
+      .option("RUN|CSV", options->inputs,
+              "a run folder, or the CSV files of all chains (CmdStan's or ours)")
+      .required()
+      .take_all();
+  const Option json =
+      command.flag("--json", options->json, "all numbers as JSON (as in summary.json)");
+  command.flag("--csv", options->csv, "all numbers as comma-separated values").excludes(json);
+  command.flag(
+      "--sharpen,!--no-sharpen", [options](bool wanted) { options->sharpen = wanted; },
       "use the gradients of kept states as control variates, or not (default: as the run did)");
-  command.add_flag("--all", options->all, "show all parameters, not only the least certain ones");
-  command.callback(
+  command.flag("--all", options->all, "show all parameters, not only the least certain ones");
+  command.when_chosen(
       [&chosen, options] { chosen = [options] { return summarise_inputs(*options); }; });
 }
 

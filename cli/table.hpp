@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rehmc/run/finish.hpp"
+#include "rehmc/summary/run_summary.hpp"
 
 namespace rehmc::cli {
 

@@ -8,7 +8,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/run/sample.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/summary/summary.hpp"
 
 namespace {
 

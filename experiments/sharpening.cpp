@@ -13,8 +13,8 @@
 #include "experiments/groups.hpp"
 #include "rehmc/run/chain.hpp"
 #include "rehmc/run/sample.hpp"
-#include "rehmc/run/sharpening.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/summary/sharpening.hpp"
+#include "rehmc/summary/summary.hpp"
 
 namespace rehmc::experiments {
 

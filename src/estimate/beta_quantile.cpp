@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "chain_table.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/estimate/chain_table.hpp"
 
 namespace rehmc {
 

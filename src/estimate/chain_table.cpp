@@ -1,12 +1,15 @@
 // Gathering draws, and the effective sample size on which every error bar rests.
-#include "chain_table.hpp"
+#include "rehmc/estimate/chain_table.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <limits>
+
+#include <unsupported/Eigen/FFT>
 
 #include "rehmc/core/error.hpp"
 
@@ -106,6 +109,16 @@ double quantile_of_sorted(std::span<const double> sorted, double probability) {
   return low == high ? low : (1 - share) * low + share * high;
 }
 
+struct EffectiveSize::Fourier {
+  Eigen::FFT<double> transform;
+  std::vector<std::complex<double>> series;
+  std::vector<std::complex<double>> spectrum;
+  std::vector<std::complex<double>> power;
+};
+
+EffectiveSize::EffectiveSize() = default;
+EffectiveSize::~EffectiveSize() = default;
+
 /// Averaged over the chains, divisor n at every lag. Most chains are done after a few lags, which
 /// are cheaper to sum one by one; the others get all lags from a Fourier transform.
 double EffectiveSize::autocovariance(std::size_t lag) {
@@ -132,24 +145,26 @@ double EffectiveSize::autocovariance(std::size_t lag) {
 /// only, so all of them share the way back. Two chains share the way there, as the real and the
 /// imaginary part of one series: the real part of its autocovariance is the sum of theirs.
 void EffectiveSize::transform_all_lags() {
+  if (!fourier_) fourier_ = std::make_unique<Fourier>();
+  auto& [transform, series, spectrum, power] = *fourier_;
   const std::size_t n = centred_.iterations;
   const std::size_t size = good_transform_size(2 * n);
   const auto points = static_cast<Eigen::Index>(size);
-  spectrum_.resize(size);
-  power_.assign(size, 0);
+  spectrum.resize(size);
+  power.assign(size, 0);
   for (std::size_t c = 0; c < centred_.chains; c += 2) {
-    series_.assign(size, 0);
-    for (std::size_t i = 0; i < n; ++i) series_[i].real(centred_.chain(c)[i]);
+    series.assign(size, 0);
+    for (std::size_t i = 0; i < n; ++i) series[i].real(centred_.chain(c)[i]);
     if (c + 1 < centred_.chains) {
-      for (std::size_t i = 0; i < n; ++i) series_[i].imag(centred_.chain(c + 1)[i]);
+      for (std::size_t i = 0; i < n; ++i) series[i].imag(centred_.chain(c + 1)[i]);
     }
-    transform_.fwd(spectrum_.data(), series_.data(), points);
-    for (std::size_t k = 0; k < size; ++k) power_[k] += std::norm(spectrum_[k]);
+    transform.fwd(spectrum.data(), series.data(), points);
+    for (std::size_t k = 0; k < size; ++k) power[k] += std::norm(spectrum[k]);
   }
-  transform_.inv(series_.data(), power_.data(), points);
+  transform.inv(series.data(), power.data(), points);
   autocovariance_.resize(n);
   for (std::size_t t = 0; t < n; ++t) {
-    autocovariance_[t] = series_[t].real() / static_cast<double>(centred_.values.size());
+    autocovariance_[t] = series[t].real() / static_cast<double>(centred_.values.size());
   }
 }
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "chain_table.hpp"
-#include "checks.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/estimate/chain_table.hpp"
+#include "rehmc/estimate/checks.hpp"
 
 namespace rehmc {
 

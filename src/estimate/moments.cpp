@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "checks.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/estimate/checks.hpp"
 
 namespace rehmc {
 

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <utility>
 
-#include "chain_table.hpp"
-#include "checks.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/estimate/chain_table.hpp"
+#include "rehmc/estimate/checks.hpp"
 
 namespace rehmc {
 

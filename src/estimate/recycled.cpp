@@ -8,10 +8,10 @@
 #include <limits>
 #include <numbers>
 
-#include "chain_table.hpp"
-#include "checks.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/estimate/chain_table.hpp"
+#include "rehmc/estimate/checks.hpp"
 #include "rehmc/estimate/quantiles.hpp"
 
 namespace rehmc {

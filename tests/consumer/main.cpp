@@ -5,7 +5,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/run/sample.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/summary/summary.hpp"
 
 int main() {
   // A standard normal in two dimensions: l(x) = -|x|^2 / 2, with gradient -x.

@@ -12,8 +12,8 @@
 #include "experiments/csv.hpp"
 #include "models/cox_process.hpp"
 #include "rehmc/run/sample.hpp"
-#include "rehmc/run/sharpening.hpp"
-#include "rehmc/run/summary.hpp"
+#include "rehmc/summary/sharpening.hpp"
+#include "rehmc/summary/summary.hpp"
 #include "tests/experiments/small_case.hpp"
 #include "tests/output/folder.hpp"
 

@@ -13,9 +13,9 @@
 #include "models/funnel.hpp"
 #include "models/log_exponential.hpp"
 #include "models/standard_normal.hpp"
-#include "rehmc/run/finish.hpp"
-#include "rehmc/run/report.hpp"
+#include "rehmc/report/report.hpp"
 #include "rehmc/run/sample.hpp"
+#include "rehmc/summary/run_summary.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "rehmc/core/random.hpp"
-#include "rehmc/estimate/running.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/log_density.hpp"
+#include "rehmc/running/running.hpp"
 
 namespace rehmc {
 

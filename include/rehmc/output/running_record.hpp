@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "rehmc/estimate/running.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/output/quantity_reader.hpp"
+#include "rehmc/running/running.hpp"
 
 namespace rehmc {
 

@@ -1,0 +1,144 @@
+// The command line by CLI11; the only file that includes it.
+#include "command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace rehmc::cli {
+
+Option Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Option Option::group(const std::string& heading) {
+  option_->group(heading);
+  return *this;
+}
+
+Option Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option Option::show_default(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
+Option Option::range(std::int64_t least, std::int64_t most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option Option::take_all() {
+  option_->take_all();
+  return *this;
+}
+
+Option Option::repeatable() {
+  option_->allow_extra_args(false)->take_all();
+  return *this;
+}
+
+Option Option::split_at(char delimiter) {
+  option_->delimiter(delimiter);
+  return *this;
+}
+
+Option Option::excludes(Option other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+std::size_t Option::count() const { return option_->count(); }
+
+Command Command::subcommand(const std::string& name, const std::string& help) {
+  return Command(app_->add_subcommand(name, help));
+}
+
+void Command::require_subcommand() { app_->require_subcommand(1); }
+
+void Command::hide() { app_->group(""); }
+
+void Command::take_words() { app_->prefix_command(); }
+
+std::vector<std::string> Command::words() const { return app_->remaining(); }
+
+Option Command::option(const std::string& names, std::string& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::option(const std::string& names, int& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::option(const std::string& names, std::uint32_t& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::option(const std::string& names, std::uint64_t& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::option(const std::string& names, double& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::option(const std::string& names, std::vector<std::string>& values,
+                       const std::string& help) {
+  return Option(app_->add_option(names, values, help));
+}
+
+Option Command::option(const std::string& names, std::function<void(const std::string&)> set,
+                       const std::string& help) {
+  return Option(app_->add_option_function<std::string>(names, std::move(set), help));
+}
+
+Option Command::flag(const std::string& names, bool& value, const std::string& help) {
+  return Option(app_->add_flag(names, value, help));
+}
+
+Option Command::flag(const std::string& names, std::function<void(bool)> set,
+                     const std::string& help) {
+  return Option(app_->add_flag(
+      names, [set = std::move(set)](std::int64_t count) { set(count > 0); }, help));
+}
+
+void Command::when_chosen(std::function<void()> call) { app_->callback(std::move(call)); }
+
+CommandLine::CommandLine(const std::string& name, const std::string& description,
+                         const std::string& version)
+    : app_(std::make_unique<CLI::App>(description, name)) {
+  app_->set_version_flag("--version", name + " " + version);
+  app_->option_defaults()->take_last();
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::root() { return Command(app_.get()); }
+
+std::vector<std::string> CommandLine::command_names() const {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app_->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::optional<int> CommandLine::parse(int count, char** words) {
+  try {
+    app_->parse(count, words);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app_->exit(error);
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace rehmc::cli

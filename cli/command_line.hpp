@@ -1,0 +1,101 @@
+// What rehmc uses of CLI11, compiled in one file because CLI11 is slow to compile.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace rehmc::cli {
+
+/// An option, flag or positional argument; a handle, cheap to copy.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required();
+  Option type_name(const std::string& name);
+  Option group(const std::string& heading);
+  /// Shows the variable's value now as the default.
+  Option show_default();
+  Option show_default(const std::string& text);
+  /// Refuses whole numbers outside of [least, most].
+  Option range(std::int64_t least, std::int64_t most);
+  /// Takes everything up to the next option.
+  Option take_all();
+  /// May be given several times, each with one value, so that a positional argument may follow.
+  Option repeatable();
+  /// Splits a value at this character.
+  Option split_at(char delimiter);
+  Option excludes(Option other);
+  /// How often it was given.
+  std::size_t count() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A command with its options; a handle, cheap to copy.
+class Command {
+ public:
+  explicit Command(CLI::App* app) : app_(app) {}
+
+  Command subcommand(const std::string& name, const std::string& help);
+  /// One of its subcommands must be given.
+  void require_subcommand();
+  /// Leaves it out of the help.
+  void hide();
+  /// Takes all words as they are: words() has them.
+  void take_words();
+  std::vector<std::string> words() const;
+
+  /// Names as in "--output,-o", or "RUN" for a positional argument.
+  Option option(const std::string& names, std::string& value, const std::string& help);
+  Option option(const std::string& names, int& value, const std::string& help);
+  Option option(const std::string& names, std::uint32_t& value, const std::string& help);
+  Option option(const std::string& names, std::uint64_t& value, const std::string& help);
+  Option option(const std::string& names, double& value, const std::string& help);
+  Option option(const std::string& names, std::vector<std::string>& values,
+                const std::string& help);
+  Option option(const std::string& names, std::function<void(const std::string&)> set,
+                const std::string& help);
+  Option flag(const std::string& names, bool& value, const std::string& help);
+  /// Names as in "--this,!--no-this": `set` learns which one was given.
+  Option flag(const std::string& names, std::function<void(bool)> set, const std::string& help);
+  /// Called once the command line was read, if it has this command.
+  void when_chosen(std::function<void()> call);
+
+ private:
+  CLI::App* app_;
+};
+
+/// What is wrong with the command line.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The program itself: the last of two equal options holds, so that a script's can be overridden.
+class CommandLine {
+ public:
+  CommandLine(const std::string& name, const std::string& description, const std::string& version);
+  ~CommandLine();
+
+  Command root();
+  std::vector<std::string> command_names() const;
+  /// Throws UsageError. Returns an exit code if help or the version was asked for and printed.
+  std::optional<int> parse(int count, char** words);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace rehmc::cli

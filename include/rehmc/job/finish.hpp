@@ -1,0 +1,21 @@
+// What a run leaves behind when it ends: summary, netCDF file, report.
+#pragma once
+
+#include "rehmc/job/manifest.hpp"
+#include "rehmc/model/log_density.hpp"
+#include "rehmc/output/run_folder.hpp"
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/summary/run_summary.hpp"
+
+namespace rehmc {
+
+/// The page about a run.
+void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
+                  const RunSummary& summary);
+
+/// Writes everything into the folder. `density` may be null: then the picture of a trajectory is
+/// the one that is there already.
+RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
+                      const Density* density);
+
+}  // namespace rehmc

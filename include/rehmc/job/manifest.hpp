@@ -1,0 +1,52 @@
+// The manifest of a run folder: what was run, so that it can be run again, resumed and read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rehmc/job/run_settings.hpp"
+#include "rehmc/output/run_folder.hpp"
+
+namespace rehmc {
+
+/// A model by name, and a hash of all that it is made of (its data included).
+struct ModelIdentity {
+  std::string name;
+  std::string hash;
+  /// How it is made again, where it is not built in: words that whoever made it understands.
+  std::map<std::string, std::string> made_by{};
+};
+
+struct Manifest {
+  std::string version;  ///< of rehmc
+  std::string created;  ///< UTC, as in 2026-01-31 12:00:00 UTC
+  ModelIdentity model;
+  std::vector<Quantity> quantities;      ///< what users read of a state
+  std::vector<std::string> coordinates;  ///< names of the coordinates of states
+  std::uint64_t seed = 0;                ///< the one that was used, given or not
+  RunSettings settings;
+};
+
+/// The version of this library.
+std::string version();
+/// The time now, as a manifest has it.
+std::string utc_now();
+
+void write_manifest(const RunFolder& folder, const Manifest& manifest);
+/// DataError, or NoInputError, if this is not a run folder or not one that this
+/// version understands.
+Manifest read_manifest(const RunFolder& folder);
+
+/// Makes the folder of a new run. One that exists is taken only if it is empty; with `force` also
+/// if it holds a run, whose files are then removed. CreateError says what is in the way.
+void create_run_folder(const RunFolder& folder, bool force);
+
+/// Removes the files of a run, and the folder if nothing else is in it.
+void remove_run(const RunFolder& folder);
+
+/// The first of NAME-1, NAME-2, ... that does not exist yet.
+std::filesystem::path free_folder(const std::string& name);
+
+}  // namespace rehmc

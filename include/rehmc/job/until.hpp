@@ -1,0 +1,49 @@
+// When to stop: conditions on R-hat, effective sample sizes and error bars.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rehmc/summary/summary.hpp"
+
+namespace rehmc {
+
+/// One condition, which all parameters must meet.
+struct Condition {
+  enum class Quantity { ess, ess_bulk, ess_tail, rhat, mcse_mean, mcse_sd, mcse_quantile };
+  Quantity quantity = Quantity::ess;
+  double probability = 0;  ///< of the quantile
+  double limit = 0;        ///< least ESS, greatest R-hat or MCSE
+  bool relative_to_sd = false;
+  std::string text;  ///< as the user wrote it
+
+  /// Whether it is about an error bar, which sharpening makes smaller.
+  bool about_error() const {
+    return quantity == Quantity::mcse_mean || quantity == Quantity::mcse_sd ||
+           quantity == Quantity::mcse_quantile;
+  }
+};
+
+/// Conditions that must hold together, as in "ess>=400,rhat<=1.01" or "mcse(mean)<=0.01*sd":
+/// ess (the smaller of bulk and tail), ess_bulk and ess_tail with >=; rhat, mcse(mean), mcse(sd)
+/// and mcse(q97.5) with <=, an MCSE also as a multiple of sd. ConfigError says what is wrong.
+std::vector<Condition> parse_until(std::string_view text);
+
+/// Whether every parameter meets a condition, and which one is worst. ESS and R-hat are those of
+/// the plain chain; an MCSE is that of the sharpened estimate if there is one, else of the recycled
+/// one. NaN never meets.
+struct Verdict {
+  bool met = true;
+  std::string worst_name;
+  double worst_value = 0;  ///< in the units of the limit
+};
+Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& summary);
+
+/// The draws per chain at which conditions are judged, in rising order: 100, then a quarter more
+/// each time, and `most` itself at the end. Fixed beforehand, so that a seed gives the same draws
+/// however fast the machine is.
+std::uint64_t next_look(std::uint64_t draws_done, std::uint64_t most);
+
+}  // namespace rehmc

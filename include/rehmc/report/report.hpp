@@ -1,0 +1,26 @@
+// The report: one self-contained page about a run.
+#pragma once
+
+#include <string>
+
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/report/trajectory.hpp"
+#include "rehmc/summary/run_summary.hpp"
+
+namespace rehmc {
+
+/// What the report says beyond the draws.
+struct ReportInfo {
+  std::string title;            ///< the model's name
+  std::string version;          ///< of rehmc
+  std::string date;             ///< when the run began, UTC
+  std::string command;          ///< how to run it again
+  std::string settings_json;    ///< an object: name -> value, in the order to show them
+  TracedTrajectory trajectory;  ///< may be empty
+};
+
+/// The page, as HTML. Whatever the size of the run, it stays under 6 MB.
+std::string report_page(const SampleResult& result, const RunSummary& summary,
+                        const ReportInfo& info);
+
+}  // namespace rehmc

@@ -1,0 +1,46 @@
+// What is wrong with a run, if anything, in plain language with the remedy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/summary/summary.hpp"
+
+namespace rehmc {
+
+struct Warning {
+  std::string kind;  ///< stable word: divergences, depth_limit, ebfmi, rhat, ess, stuck, ...
+  std::string text;  ///< what was seen, what it means, what to do
+};
+
+struct Diagnostics {
+  std::uint64_t divergences = 0;  ///< after warmup
+  std::uint64_t depth_limit_hits = 0;
+  std::vector<double> ebfmi;  ///< per chain
+  std::uint64_t gradients_warmup = 0;
+  std::uint64_t gradients_sampling = 0;
+  QuantityFailures quantity_failures;
+  double seconds_warmup = 0;    ///< summed over chains
+  double seconds_sampling = 0;  ///< summed over chains
+  std::vector<Warning> warnings;
+};
+
+Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary);
+
+/// The first few names, and how many more there are.
+std::string listed(const std::vector<std::string>& names);
+
+/// What the counts are out of.
+struct RunSize {
+  std::size_t chains = 0;
+  std::uint64_t draws = 0;  ///< of all chains together
+  int max_depth = 0;
+};
+/// Adds the warnings that the counts and the summary give reason for.
+void add_warnings(Diagnostics& diagnostics, const RunSize& size,
+                  const std::vector<ParameterSummary>& summary);
+
+}  // namespace rehmc

@@ -1,0 +1,30 @@
+// All that is said about a run: its parameters, what went wrong, how its gradients fared.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/summary/diagnostics.hpp"
+#include "rehmc/summary/sharpening.hpp"
+#include "rehmc/summary/summary.hpp"
+
+namespace rehmc {
+
+struct RunSummary {
+  std::vector<ParameterSummary> parameters{};
+  Diagnostics diagnostics{};
+  Sharpening sharpening{};
+  std::size_t draws = 0;  ///< per chain, of the shortest
+  /// Whether errors are by batch means and quantiles from bins, since no draws were stored. Then
+  /// R-hat is the classical one, and the ESS of the mean stands for the bulk.
+  bool from_batches = false;
+};
+
+/// Cuts all chains to the length of the shortest, which is what convergence can be judged by.
+void cut_to_shortest(SampleResult& result);
+
+/// Chains must be of equal length. Without `sharpen`, gradients only serve the Stein check.
+RunSummary summarise_run(const SampleResult& result, bool sharpen = true);
+
+}  // namespace rehmc

@@ -1,0 +1,57 @@
+// Writes summary, netCDF file and report into a run's folder.
+#include "rehmc/job/finish.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/netcdf.hpp"
+#include "rehmc/report/report.hpp"
+#include "rehmc/report/trajectory.hpp"
+#include "rehmc/summary/summary_json.hpp"
+
+namespace rehmc {
+
+void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
+                  const RunSummary& summary) {
+  ReportInfo info;
+  info.title = manifest.model.name;
+  info.version = manifest.version;
+  info.date = manifest.created;
+  info.command =
+      fmt::format("rehmc sample {}{} --seed {}", manifest.model.name,
+                  std::filesystem::exists(folder.data()) ? " --data data.json" : "", manifest.seed);
+  info.settings_json = settings_json(manifest.settings);
+  info.trajectory = read_trajectory(folder);
+  write_whole(folder.report(), report_page(result, summary, info));
+}
+
+RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
+                      const Density* density) {
+  cut_to_shortest(result);
+  RunSummary summary = summarise_run(result, manifest.settings.sample.sharpen);
+  write_whole(folder.summary(), summary_json(summary, manifest.model.name, manifest.seed));
+
+  NetcdfInfo info;
+  info.version = manifest.version;
+  info.created = manifest.created;
+  info.settings_json = settings_json(manifest.settings);
+  info.thin = static_cast<std::size_t>(manifest.settings.thin);
+  if (!summary.from_batches) write_netcdf(folder.netcdf(), result, info);
+
+  // Other quantities than the coordinates are no place to start from.
+  if (density != nullptr && density->dimension() >= 2 && density->reads_coordinates()) {
+    const ChainRecord& record = result.chains.front().record;
+    if (record.dimension() == density->dimension() && record.size() > 0) {
+      write_trajectory(folder, trace_trajectory(*density, manifest.settings.sample.kernel,
+                                                result.chains.front().tuning, {manifest.seed, 0, 0},
+                                                record.draw(record.size() - 1)));
+    }
+  }
+  write_report(folder, manifest, result, summary);
+  return summary;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,175 @@
+// All chains of a run: looks at fixed numbers of draws, and what a folder holds.
+#include "rehmc/job/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "chain_job.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/estimate/convergence.hpp"
+#include "rehmc/job/until.hpp"
+#include "rehmc/output/checkpoint.hpp"
+#include "rehmc/summary/sharpening.hpp"
+
+namespace rehmc {
+
+namespace {
+
+/// What is known of a run before its chains are.
+SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_t>& columns) {
+  SampleResult result;
+  result.quantities = recorded_quantities(manifest.quantities, columns);
+  result.names = names_of(result.quantities);
+  result.coordinates = manifest.coordinates;
+  result.seed = manifest.seed;
+  result.kernel = manifest.settings.sample.kernel;
+  result.recycle_generated = manifest.settings.sample.recycle_generated;
+  return result;
+}
+
+}  // namespace
+
+Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
+    : manifest_(manifest),
+      folder_(folder),
+      columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)),
+      engine_(density, manifest.settings.sample.engine_settings()) {
+  const auto chains = static_cast<std::size_t>(manifest_.settings.sample.chains);
+  progress_.warmup = static_cast<std::uint64_t>(manifest_.settings.sample.warmup.iterations);
+  progress_.draws = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
+  for (std::size_t c = 0; c < chains; ++c) {
+    ChainProgress& progress = progress_.chains.emplace_back();
+    chains_.push_back(std::make_unique<ChainJob>(
+        ChainJob::Place{&engine_.density(c), &manifest_, &folder_, &columns_, c,
+                        engine_.chains_per_thread(), &progress}));
+  }
+}
+
+Job::~Job() = default;
+
+void Job::run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts) {
+  progress_.draws = draws;
+  std::atomic<bool> failed = false;
+  const Stop stop{&interrupts, &failed};
+  engine_.run(failed, [&](std::size_t chain) {
+    if (stop.raised()) return;
+    chains_[chain]->open();
+    chains_[chain]->advance(draws, stop);
+  });
+}
+
+void Job::run(const std::atomic<int>& interrupts) {
+  const auto most = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
+  if (manifest_.settings.until.empty()) return run_chains_to(most, interrupts);
+
+  const std::vector<Condition> conditions = parse_until(manifest_.settings.until);
+  const bool sharpens = manifest_.settings.sample.sharpen &&
+                        std::any_of(conditions.begin(), conditions.end(),
+                                    [](const Condition& c) { return c.about_error(); });
+  std::uint64_t done = 0;
+  for (auto& chain : chains_) {
+    chain->open();
+    done = std::max(done, chain->draws());
+  }
+  for (std::uint64_t look = next_look(done, most);; look = next_look(look + 1, most)) {
+    run_chains_to(look, interrupts);
+    if (interrupts != 0) return;
+    const SampleResult so_far = result();
+    auto summary = summarise(so_far);
+    if (sharpens) sharpen_run(so_far, summary);
+    bool all_met = true;
+    until_verdict_.clear();
+    for (const Condition& condition : conditions) {
+      const Verdict verdict = judge(condition, summary);
+      all_met = all_met && verdict.met;
+      until_verdict_ += fmt::format("{}{}: {} at {} draws per chain (worst: {:.4g} for {})",
+                                    until_verdict_.empty() ? "" : "; ", condition.text,
+                                    verdict.met ? "reached" : "not reached", look,
+                                    verdict.worst_value, verdict.worst_name);
+    }
+    if (all_met || look == most) {
+      stopped_at_ = look;
+      return;
+    }
+  }
+}
+
+bool Job::complete() const {
+  const std::uint64_t goal =
+      stopped_at_.value_or(static_cast<std::uint64_t>(manifest_.settings.sample.draws));
+  return std::all_of(chains_.begin(), chains_.end(),
+                     [&](const auto& chain) { return chain->opened() && chain->draws() >= goal; });
+}
+
+SampleResult Job::result() const {
+  SampleResult result = empty_result(manifest_, columns_);
+  for (const auto& chain : chains_) result.chains.push_back(chain->result());
+  return result;
+}
+
+std::vector<std::string> Job::problems() const {
+  std::vector<std::string> all;
+  for (const auto& chain : chains_) {
+    all.insert(all.end(), chain->problems().begin(), chain->problems().end());
+  }
+  return all;
+}
+
+std::size_t Job::draws_so_far() const {
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
+  for (const auto& chain : chains_) {
+    chain->with_record([&](const ChainRecord& r) { shortest = std::min(shortest, r.size()); });
+  }
+  return shortest * chains_.size();
+}
+
+std::optional<Convergence> Job::converges(std::size_t scalar) const {
+  constexpr std::size_t least_draws = 20;
+  std::vector<std::vector<double>> values(chains_.size());
+  std::size_t size = std::numeric_limits<std::size_t>::max();
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    chains_[c]->with_record([&](const ChainRecord& record) {
+      size = std::min(size, record.size());
+      if (scalar == 0) {
+        values[c] = record.log_density;
+        return;
+      }
+      for (std::size_t i = 0; i < record.size(); ++i) {
+        values[c].push_back(record.draws[i * record.dimension() + scalar - 1]);
+      }
+    });
+  }
+  if (size < least_draws) return std::nullopt;
+  std::vector<Series> chains;
+  for (const auto& chain : values) chains.push_back({chain.data(), size, 1});
+  return convergence(chains);
+}
+
+SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
+  const std::vector<std::size_t> columns =
+      recorded_columns(names_of(manifest.quantities), manifest.settings);
+  SampleResult result = empty_result(manifest, columns);
+  for (int c = 0; c < manifest.settings.sample.chains; ++c) {
+    const auto chain = static_cast<std::size_t>(c);
+    const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
+    if (!stored.found) {
+      throw DataError(
+          fmt::format("{}; the run has not come far enough, or its files were lost. Go "
+                      "on with: rehmc resume {}",
+                      stored.problems.front(), folder.path().string()));
+    }
+    ArchiveReader reader(stored.content);
+    auto checkpoint = reader.get<StoredChain>();
+    ChainResult& loaded =
+        result.chains.emplace_back(load_chain(folder, chain, manifest, columns, checkpoint.facts));
+    if (checkpoint.running) {
+      loaded.running = std::make_shared<RunningRecord>(std::move(*checkpoint.running));
+    }
+  }
+  return result;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,162 @@
+// Reads and judges the conditions for stopping.
+#include "rehmc/job/until.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using Quantity = Condition::Quantity;
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+[[noreturn]] void fail(std::string_view condition, std::string_view why) {
+  throw ConfigError(
+      fmt::format("until: found '{}': {}; write for example \"ess>=400,rhat<=1.01\" or "
+                  "\"mcse(mean)<=0.01*sd\" (also ess_bulk, ess_tail, mcse(sd), mcse(q97.5))",
+                  condition, why));
+}
+
+void set_quantity(Condition& condition, std::string_view name) {
+  if (name == "ess") {
+    condition.quantity = Quantity::ess;
+  } else if (name == "ess_bulk") {
+    condition.quantity = Quantity::ess_bulk;
+  } else if (name == "ess_tail") {
+    condition.quantity = Quantity::ess_tail;
+  } else if (name == "rhat") {
+    condition.quantity = Quantity::rhat;
+  } else if (name == "mcse(mean)") {
+    condition.quantity = Quantity::mcse_mean;
+  } else if (name == "mcse(sd)") {
+    condition.quantity = Quantity::mcse_sd;
+  } else if (name.starts_with("mcse(q") && name.ends_with(")")) {
+    condition.quantity = Quantity::mcse_quantile;
+    const auto percent = number(name.substr(6, name.size() - 7));
+    const auto known =
+        std::find_if(standard_probabilities.begin(), standard_probabilities.end(),
+                     [&](double p) { return percent && std::abs(100 * p - *percent) < 1e-9; });
+    if (known == standard_probabilities.end()) {
+      fail(condition.text, "the quantiles are q2.5, q5, q25, q50, q75, q95 and q97.5");
+    }
+    condition.probability = *known;
+  } else {
+    fail(condition.text, fmt::format("'{}' is not known", name));
+  }
+}
+
+bool wants_least(Quantity quantity) {
+  return quantity == Quantity::ess || quantity == Quantity::ess_bulk ||
+         quantity == Quantity::ess_tail;
+}
+
+Condition parse_condition(std::string_view text) {
+  Condition condition;
+  condition.text = text;
+  const std::size_t sign = std::min(text.find(">="), text.find("<="));
+  if (sign == std::string_view::npos) fail(text, "there is neither >= nor <=");
+  set_quantity(condition, text.substr(0, sign));
+  const bool least = wants_least(condition.quantity);
+  if ((text[sign] == '>') != least) {
+    fail(text, least ? "an ESS needs >=" : "R-hat and MCSE need <=");
+  }
+  std::string_view limit = text.substr(sign + 2);
+  if (condition.about_error() && limit.ends_with("*sd")) {
+    condition.relative_to_sd = true;
+    limit.remove_suffix(3);
+  }
+  const auto value = number(limit);
+  if (!value || !(*value > 0)) fail(text, "the limit must be a positive number");
+  if (condition.quantity == Quantity::rhat && !(*value > 1)) {
+    fail(text, "R-hat tends to 1, so its limit must be above 1");
+  }
+  condition.limit = *value;
+  return condition;
+}
+
+double value_of(const Condition& condition, const ParameterSummary& row) {
+  const Estimate& estimate = row.sharpened  ? row.sharpened->estimate
+                             : row.recycled ? *row.recycled
+                                            : row.plain;
+  const double scale = condition.relative_to_sd ? estimate.sd : 1;
+  switch (condition.quantity) {
+    case Quantity::ess:
+      // min() of a NaN must be NaN.
+      return std::isnan(row.convergence.ess_tail)
+                 ? row.convergence.ess_tail
+                 : std::min(row.convergence.ess_tail, row.convergence.ess_bulk);
+    case Quantity::ess_bulk:
+      return row.convergence.ess_bulk;
+    case Quantity::ess_tail:
+      return row.convergence.ess_tail;
+    case Quantity::rhat:
+      return row.convergence.rhat;
+    case Quantity::mcse_mean:
+      return estimate.mcse_mean / scale;
+    case Quantity::mcse_sd:
+      return estimate.mcse_sd / scale;
+    case Quantity::mcse_quantile:
+      break;
+  }
+  for (const QuantileEstimate& quantile : estimate.quantiles) {
+    if (quantile.probability == condition.probability) return quantile.mcse / scale;
+  }
+  return std::nan("");
+}
+
+}  // namespace
+
+std::vector<Condition> parse_until(std::string_view text) {
+  std::string compact;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(compact),
+               [](char c) { return c != ' ' && c != '\t'; });
+  std::vector<Condition> conditions;
+  std::string_view rest = compact;
+  for (;;) {
+    const std::size_t comma = rest.find(',');
+    conditions.push_back(parse_condition(rest.substr(0, comma)));
+    if (comma == std::string_view::npos) return conditions;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& summary) {
+  const bool least = wants_least(condition.quantity);
+  Verdict verdict;
+  bool first = true;
+  for (const ParameterSummary& row : summary) {
+    // A parameter that is the same in all chains for good is known exactly.
+    if (row.convergence.check.condition == DrawsCondition::constant) continue;
+    const double value = value_of(condition, row);
+    const bool worse = first || std::isnan(value) ||
+                       (least ? value < verdict.worst_value : value > verdict.worst_value);
+    if (worse && !(std::isnan(verdict.worst_value) && !first)) {
+      verdict.worst_name = row.name;
+      verdict.worst_value = value;
+    }
+    first = false;
+    if (!(least ? value >= condition.limit : value <= condition.limit)) verdict.met = false;
+  }
+  return verdict;
+}
+
+std::uint64_t next_look(std::uint64_t draws_done, std::uint64_t most) {
+  std::uint64_t look = 100;
+  while (look < draws_done) look += look / 4;
+  return std::min(std::max<std::uint64_t>(look, 1), most);
+}
+
+}  // namespace rehmc

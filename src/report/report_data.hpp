@@ -1,0 +1,12 @@
+// The data of the report's page, as JSON that may stand inside of a script element.
+#pragma once
+
+#include <string>
+
+#include "rehmc/report/report.hpp"
+
+namespace rehmc {
+
+std::string report_data(const SampleResult& result, const RunSummary& run, const ReportInfo& info);
+
+}  // namespace rehmc

@@ -1,0 +1,191 @@
+// Counts what went wrong in a run and says what to do about it.
+#include "rehmc/summary/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace rehmc {
+
+namespace {
+
+// Thresholds of Vehtari et al. (2021) and Betancourt (2016).
+constexpr double most_rhat = 1.01;
+constexpr double least_ess_per_chain = 100;
+constexpr double least_ebfmi = 0.3;
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return share < 0.1 ? "under 0.1%" : fmt::format("{:.1f}%", share);
+}
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+void warn_of_trajectories(const RunSize& size, Diagnostics& diagnostics) {
+  const std::uint64_t draws = size.draws;
+  if (diagnostics.divergences > 0) {
+    diagnostics.warnings.push_back(
+        {"divergences",
+         fmt::format("{} of {} ({}) ended in a divergence: the steps are too coarse for a part of "
+                     "the posterior, which the draws may then miss. Try --target-accept 0.95 (then "
+                     "0.99); if they stay, rewrite the model (say, non-centred).",
+                     diagnostics.divergences, plural(draws, "draw", "draws"),
+                     percent(diagnostics.divergences, draws))});
+  }
+  if (diagnostics.depth_limit_hits > 0) {
+    diagnostics.warnings.push_back(
+        {"depth_limit",
+         fmt::format("{} of {} ({}) were cut off at the depth limit of {}: slow, but not biased. "
+                     "Raise --max-depth, or help the sampler with --metric dense or a rescaled "
+                     "model.",
+                     diagnostics.depth_limit_hits, plural(draws, "draw", "draws"),
+                     percent(diagnostics.depth_limit_hits, draws), size.max_depth)});
+  }
+}
+
+void warn_of_energy(Diagnostics& diagnostics) {
+  std::vector<std::string> low;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < diagnostics.ebfmi.size(); ++c) {
+    if (diagnostics.ebfmi[c] < least_ebfmi) {
+      low.push_back(std::to_string(c + 1));
+      least = std::min(least, diagnostics.ebfmi[c]);
+    }
+  }
+  if (low.empty()) return;
+  diagnostics.warnings.push_back(
+      {"ebfmi",
+       fmt::format("E-BFMI is {:.2f} (below {}) in chain {}: the momentum is refreshed too weakly "
+                   "for heavy tails, and the tails are explored slowly. Rewrite the model with "
+                   "lighter tails, or take more draws.",
+                   least, least_ebfmi, listed(low))});
+}
+
+void warn_of_quantities(const RunSize& size, Diagnostics& diagnostics) {
+  const QuantityFailures& failures = diagnostics.quantity_failures;
+  if (failures.draws + failures.kept == 0) return;
+  std::string where = fmt::format("{} of {}", failures.draws, plural(size.draws, "draw", "draws"));
+  if (failures.kept > 0) {
+    where += fmt::format(" and {}", plural(failures.kept, "recycled state", "recycled states"));
+  }
+  diagnostics.warnings.push_back(
+      {"quantities",
+       fmt::format("the model failed to compute its quantities for {}, where they are NaN (see "
+                   "what it said). Look for rejections and invalid arguments in generated "
+                   "quantities; the sampling itself is not affected.",
+                   where)});
+}
+
+struct Worst {
+  std::vector<std::string> names;
+  double value = 0;
+};
+
+void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary>& summary,
+                         Diagnostics& diagnostics) {
+  Worst stuck;
+  Worst not_finite;
+  Worst unknown;
+  Worst rhat{{}, 0};
+  Worst ess{{}, std::numeric_limits<double>::infinity()};
+  const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
+  for (const ParameterSummary& row : summary) {
+    const Convergence& convergence = row.convergence;
+    if (convergence.check.condition == DrawsCondition::stuck) stuck.names.push_back(row.name);
+    if (convergence.check.condition == DrawsCondition::not_finite) {
+      not_finite.names.push_back(row.name);
+    }
+    const DrawsCondition condition = convergence.check.condition;
+    if (condition == DrawsCondition::too_short ||
+        (condition == DrawsCondition::ordinary && std::isnan(convergence.rhat))) {
+      unknown.names.push_back(row.name);
+    }
+    if (convergence.rhat > most_rhat) {
+      rhat.names.push_back(row.name);
+      rhat.value = std::max(rhat.value, convergence.rhat);
+    }
+    const double smaller = std::min(convergence.ess_bulk, convergence.ess_tail);
+    if (smaller < least_ess) {
+      ess.names.push_back(row.name);
+      ess.value = std::min(ess.value, smaller);
+    }
+  }
+  if (!unknown.names.empty()) {
+    diagnostics.warnings.push_back(
+        {"too_short",
+         fmt::format("there are too few draws to judge whether {} {} converged. Take "
+                     "more draws.",
+                     listed(unknown.names), unknown.names.size() == 1 ? "has" : "have")});
+  }
+  if (!stuck.names.empty()) {
+    diagnostics.warnings.push_back(
+        {"stuck", fmt::format("a chain never moved in {}: its error bars would mean nothing and "
+                              "are not given. Look at that chain's trace; start it elsewhere "
+                              "(--init) or give it a longer warmup.",
+                              listed(stuck.names))});
+  }
+  if (!not_finite.names.empty()) {
+    diagnostics.warnings.push_back(
+        {"not_finite", fmt::format("draws of {} are not finite.", listed(not_finite.names))});
+  }
+  if (!rhat.names.empty()) {
+    diagnostics.warnings.push_back(
+        {"rhat", fmt::format("R-hat is up to {:.3f} (above {}) for {}: the chains do not agree "
+                             "yet. Take more warmup and draws; if it stays, look for several modes "
+                             "or an improper posterior.",
+                             rhat.value, most_rhat, listed(rhat.names))});
+  }
+  if (!ess.names.empty()) {
+    diagnostics.warnings.push_back(
+        {"ess", fmt::format("the effective sample size is down to {:.0f} (below {:.0f}) for {}: "
+                            "R-hat and error bars are not reliable. Take more draws.",
+                            ess.value, least_ess, listed(ess.names))});
+  }
+}
+
+}  // namespace
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary) {
+  Diagnostics diagnostics;
+  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth};
+  for (const ChainResult& chain : result.chains) {
+    size.draws += chain.record.size();
+    for (const Ending ending : chain.record.ending) {
+      if (ending == Ending::diverged) ++diagnostics.divergences;
+      if (ending == Ending::depth_limit) ++diagnostics.depth_limit_hits;
+    }
+    diagnostics.ebfmi.push_back(energy_bfmi(chain.record.energy));
+    diagnostics.gradients_warmup += chain.gradients_warmup;
+    diagnostics.gradients_sampling += chain.gradients_sampling;
+    diagnostics.quantity_failures += chain.quantity_failures;
+    diagnostics.seconds_warmup += chain.seconds_warmup;
+    diagnostics.seconds_sampling += chain.seconds_sampling;
+  }
+  add_warnings(diagnostics, size, summary);
+  return diagnostics;
+}
+
+void add_warnings(Diagnostics& diagnostics, const RunSize& size,
+                  const std::vector<ParameterSummary>& summary) {
+  warn_of_trajectories(size, diagnostics);
+  warn_of_energy(diagnostics);
+  warn_of_quantities(size, diagnostics);
+  warn_of_convergence(size, summary, diagnostics);
+}
+
+}  // namespace rehmc

@@ -1,0 +1,113 @@
+// Summarises a run from its draws, or from running sums where none were stored.
+#include "rehmc/summary/run_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace rehmc {
+
+namespace {
+
+/// What the gradients tell about the run.
+void warn_of_gradients(RunSummary& summary) {
+  std::vector<Warning>& warnings = summary.diagnostics.warnings;
+  const Sharpening& sharpening = summary.sharpening;
+  if (!sharpening.spot_check.passed) {
+    warnings.push_back(
+        {"gradient",
+         fmt::format("the gradient is not that of the log density: along {} the model says {:.6g}, "
+                     "differences of its log density say {:.6g}. Look for the error with rehmc "
+                     "check-gradient; until then nothing is sharpened.",
+                     sharpening.spot_check.where, sharpening.spot_check.analytic,
+                     sharpening.spot_check.numeric)});
+  }
+  if (sharpening.check && !sharpening.check->passed()) {
+    warnings.push_back(
+        {"stein_check",
+         fmt::format("the Stein check failed: averages that must be 0 are off by up to {:.1f} "
+                     "standard errors ({}; limit {:.1f}). The chains have not converged, or the "
+                     "gradient is not that of the density, or the density has jumps. Take more "
+                     "warmup and draws; check the model for hard bounds and rejections.",
+                     sharpening.check->worst, sharpening.worst_name, sharpening.check->limit)});
+  }
+  std::vector<std::string> heavy;
+  for (const ParameterSummary& row : summary.parameters) {
+    if (row.sharpened && (!row.sharpened->mean_has_error || !row.sharpened->sd_has_error)) {
+      heavy.push_back(row.name);
+    }
+  }
+  if (!heavy.empty()) {
+    warnings.push_back(
+        {"heavy_tails",
+         fmt::format(
+             "the tails of {} are so heavy that {} may have no finite Monte Carlo error: do "
+             "not rely on its error bar; quantiles have one.",
+             listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sd (or mean)")});
+  }
+}
+
+/// From batches and bins, as no draws were stored.
+RunSummary summarise_running(const SampleResult& result, bool sharpen) {
+  RunSummary summary;
+  summary.from_batches = true;
+  summary.draws = std::numeric_limits<std::size_t>::max();
+  std::vector<const RunningSummary*> chains;
+  Diagnostics& diagnostics = summary.diagnostics;
+  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth};
+  for (const ChainResult& chain : result.chains) {
+    const RunningCounts& counts = chain.running->counts();
+    chains.push_back(&chain.running->summary());
+    summary.draws = std::min<std::size_t>(summary.draws, counts.draws);
+    size.draws += counts.draws;
+    diagnostics.divergences += counts.divergences;
+    diagnostics.depth_limit_hits += counts.depth_limit_hits;
+    diagnostics.ebfmi.push_back(counts.ebfmi());
+    diagnostics.gradients_warmup += chain.gradients_warmup;
+    diagnostics.gradients_sampling += chain.gradients_sampling;
+    diagnostics.quantity_failures += chain.quantity_failures;
+    diagnostics.seconds_warmup += chain.seconds_warmup;
+    diagnostics.seconds_sampling += chain.seconds_sampling;
+  }
+  for (std::size_t p = 0; p < result.names.size(); ++p) {
+    RunningEstimate estimate = running_estimate(chains, p);
+    ParameterSummary& row = summary.parameters.emplace_back();
+    row.name = result.names[p];
+    row.convergence.rhat = estimate.rhat;
+    row.convergence.ess_bulk = estimate.plain.ess_mean;
+    row.convergence.ess_tail = std::numeric_limits<double>::quiet_NaN();
+    row.convergence.check.condition = estimate.plain.condition;
+    row.plain = std::move(estimate.plain);
+    row.plain_bounds = std::move(estimate.plain_bounds);
+    if (!result.recycles(p)) continue;
+    row.recycled = std::move(estimate.recycled);
+    row.recycled_bounds = std::move(estimate.recycled_bounds);
+    if (sharpen) row.sharpened = std::move(estimate.sharpened);
+  }
+  summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
+  add_warnings(diagnostics, size, summary.parameters);
+  warn_of_gradients(summary);
+  return summary;
+}
+
+}  // namespace
+
+void cut_to_shortest(SampleResult& result) {
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
+  for (const ChainResult& chain : result.chains) shortest = std::min(shortest, chain.record.size());
+  for (ChainResult& chain : result.chains) chain.record.truncate(shortest);
+}
+
+RunSummary summarise_run(const SampleResult& result, bool sharpen) {
+  if (result.chains.front().running) return summarise_running(result, sharpen);
+  RunSummary summary;
+  summary.parameters = summarise(result);
+  summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
+  summary.diagnostics = diagnose(result, summary.parameters);
+  warn_of_gradients(summary);
+  summary.draws = result.chains.front().record.size();
+  return summary;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,242 @@
+// Hands states and gradients of a run to the sharpener, and keeps what may be trusted.
+#include "rehmc/summary/sharpening.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "record_series.hpp"
+
+namespace rehmc {
+
+namespace {
+
+bool has_gradients(const SampleResult& result) {
+  return !result.chains.empty() &&
+         std::all_of(result.chains.begin(), result.chains.end(), [](const ChainResult& chain) {
+           return chain.record.gradients == KeptGradients::yes &&
+                  !chain.record.kept_gradient.empty();
+         });
+}
+
+/// Views of the records for the sharpener, and what they need beside the records.
+class Views {
+ public:
+  explicit Views(const SampleResult& result) : result_(result) {
+    for (const ChainResult& chain : result.chains) begins_.push_back(kept_begins(chain.record));
+    for (std::size_t c = 0; c < result.chains.size(); ++c) {
+      const ChainRecord& record = result.chains[c].record;
+      states_.push_back(
+          {record.kept_positions(), record.kept_gradient, record.kept_weight, begins_[c]});
+    }
+  }
+
+  std::span<const GradientStates> states() const { return states_; }
+
+  void add(std::size_t parameter, const ParameterSummary& row) {
+    auto viewed = std::make_unique<Viewed>();
+    viewed->values = kept_series(result_, parameter);
+    viewed->moments = centred_moments(result_, parameter);
+    viewed->first = series_of(viewed->moments.first);
+    viewed->second = series_of(viewed->moments.second);
+    ScalarStates& scalar = scalars_.emplace_back();
+    if (parameter < result_.quantities.size()) {
+      scalar.coordinate = result_.quantities[parameter].coordinate;
+    }
+    scalar.values = viewed->values;
+    scalar.centre = viewed->moments.centre;
+    scalar.first = viewed->first;
+    scalar.second = viewed->second;
+    scalar.known = row.recycled ? *row.recycled : row.plain;
+    viewed_.push_back(std::move(viewed));
+  }
+  std::span<const ScalarStates> scalars() const { return scalars_; }
+
+ private:
+  struct Viewed {
+    std::vector<Series> values;
+    CentredMoments moments;
+    std::vector<Series> first;
+    std::vector<Series> second;
+  };
+
+  const SampleResult& result_;
+  std::vector<std::vector<std::size_t>> begins_;
+  std::vector<GradientStates> states_;
+  std::vector<std::unique_ptr<Viewed>> viewed_;  ///< stay where they are
+  std::vector<ScalarStates> scalars_;
+};
+
+/// Why a parameter's chains are not fit to be sharpened; empty if they are.
+std::string unfit(const ParameterSummary& row) {
+  if (row.plain.condition != DrawsCondition::ordinary) return "its draws are not in order";
+  if (!(row.convergence.rhat <= most_rhat_to_sharpen)) {
+    return fmt::format("R-hat is {:.3f}, above {}", row.convergence.rhat, most_rhat_to_sharpen);
+  }
+  if (!(row.convergence.ess_bulk >= least_ess_to_sharpen)) {
+    return fmt::format("bulk ESS is {:.0f}, below {}", row.convergence.ess_bulk,
+                       least_ess_to_sharpen);
+  }
+  return {};
+}
+
+struct DivergentDraws {
+  std::size_t draws = 0;
+  std::size_t divergent = 0;
+};
+
+DivergentDraws divergent_draws(const SampleResult& result) {
+  DivergentDraws all;
+  for (const ChainResult& chain : result.chains) {
+    all.draws += draws_of(chain);
+    all.divergent +=
+        chain.running ? chain.running->counts().divergences : chain.record.divergences.size();
+  }
+  return all;
+}
+
+/// Why no parameter of the run is to be sharpened, going by its draws; empty if some may be.
+std::string unfit_run(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
+  const auto [draws, divergent] = divergent_draws(result);
+  if (draws < least_draws_to_sharpen) {
+    return fmt::format("there are {} draws in all, fewer than {}", draws, least_draws_to_sharpen);
+  }
+  const double share = static_cast<double>(divergent) / static_cast<double>(draws);
+  if (share > most_divergent_share) {
+    return fmt::format("{} of {} draws diverged, more than {}%", divergent, draws,
+                       100 * most_divergent_share);
+  }
+  for (const ParameterSummary& row : parameters) {
+    if (row.convergence.rhat > most_rhat_of_any) {
+      return fmt::format("R-hat of {} is {:.3f}, above {}", row.name, row.convergence.rhat,
+                         most_rhat_of_any);
+    }
+    if (row.convergence.ess_bulk < least_ess_of_any) {
+      return fmt::format("bulk ESS of {} is {:.0f}, below {}", row.name, row.convergence.ess_bulk,
+                         least_ess_of_any);
+    }
+  }
+  return {};
+}
+
+/// The first that failed, or that of the first chain.
+SpotCheck spot_check_of(const SampleResult& result) {
+  SpotCheck found;
+  for (const ChainResult& chain : result.chains) {
+    if (found.directions == 0 || (found.passed && !chain.spot_check.passed)) {
+      found = chain.spot_check;
+    }
+  }
+  return found;
+}
+
+/// Why nothing may be sharpened although the check looked at some features; empty if it may.
+std::string refusal(const Sharpening& sharpening, const SampleResult& result,
+                    const std::vector<ParameterSummary>& parameters) {
+  const SteinCheck& check = *sharpening.check;
+  if (!sharpening.spot_check.passed) return "the gradient is not that of the log density";
+  if (!check.passed()) {
+    return fmt::format(
+        "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
+        "converged, or the gradient is not that of the density, or the density has jumps",
+        check.worst, sharpening.worst_name, check.limit);
+  }
+  if (std::string reason = unfit_run(result, parameters); !reason.empty()) return reason;
+  const bool none_fit = std::none_of(parameters.begin(), parameters.end(),
+                                     [](const auto& row) { return row.not_sharpened.empty(); });
+  return none_fit ? "no parameter has chains that agree well enough (R-hat, bulk ESS)" : "";
+}
+
+/// Says of every parameter whether it may be sharpened, going by its own chains.
+void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters) {
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const bool generated = p < result.quantities.size() && result.quantities[p].generated;
+    parameters[p].not_sharpened =
+        generated ? "it is drawn anew, not a function of the state" : unfit(parameters[p]);
+  }
+}
+
+constexpr const char* nothing_was = "nothing was, in this run";
+
+/// From batch sums, where `sharpened` is filled in already: takes back what cannot be trusted.
+Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummary>& parameters,
+                         bool check_only) {
+  Sharpening sharpening;
+  sharpening.spot_check = spot_check_of(result);
+  std::vector<const RunningSummary*> chains;
+  for (const ChainResult& chain : result.chains) chains.push_back(&chain.running->summary());
+  if (!chains.front()->gradients()) {
+    sharpening.refused =
+        "without stored draws, gradients are summed where the parameters are the coordinates, "
+        "states are recycled, and sharpening was asked for";
+    return sharpening;
+  }
+  sharpening.check = running_stein_check(chains);
+  sharpening.worst_name = result.names.at(sharpening.check->coordinate);
+  judge(result, parameters);
+  if (check_only) {
+    sharpening.refused = "it was not asked for";
+    return sharpening;
+  }
+  sharpening.refused = sharpening.check->features == 0
+                           ? fmt::format(
+                                 "there are fewer than {} draws in a chain, or gradients "
+                                 "have no spread",
+                                 fewest_draws_of_running_check)
+                           : refusal(sharpening, result, parameters);
+  for (ParameterSummary& row : parameters) {
+    if (!sharpening.refused.empty() && row.not_sharpened.empty()) row.not_sharpened = nothing_was;
+    if (!row.not_sharpened.empty()) row.sharpened.reset();
+  }
+  return sharpening;
+}
+
+}  // namespace
+
+Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
+                       bool check_only) {
+  if (!result.chains.empty() && result.chains.front().running) {
+    return judge_running(result, parameters, check_only);
+  }
+  Sharpening sharpening;
+  sharpening.spot_check = spot_check_of(result);
+  if (!has_gradients(result)) {
+    sharpening.refused = "the gradients of the kept states were not stored";
+    return sharpening;
+  }
+  judge(result, parameters);
+  Views views(result);
+  SharpenSettings settings;
+  settings.blocks = blocks_of(result.coordinates);
+  settings.check_only = check_only;
+  std::vector<std::size_t> chosen;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (!parameters[p].not_sharpened.empty()) continue;
+    views.add(p, parameters[p]);
+    chosen.push_back(p);
+  }
+  SharpenResult sharpened = sharpen(views.states(), views.scalars(), settings);
+  sharpening.check = sharpened.check;
+  sharpening.worst_name = result.coordinates.at(sharpened.check.coordinate);
+  if (check_only) {
+    sharpening.refused = "it was not asked for";
+    return sharpening;
+  }
+  sharpening.refused = sharpened.check.features == 0
+                           ? "the kept states or their gradients have no spread in some coordinate"
+                           : refusal(sharpening, result, parameters);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    ParameterSummary& row = parameters[chosen[k]];
+    if (sharpening.refused.empty()) {
+      row.sharpened = std::move(sharpened.scalars[k]);
+    } else {
+      row.not_sharpened = nothing_was;
+    }
+  }
+  return sharpening;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,110 @@
+// Writes the summary of a run as JSON.
+#include "rehmc/summary/summary_json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace rehmc {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) {
+  Json json;
+  json["mean"] = estimate.mean;
+  json["mcse_mean"] = estimate.mcse_mean;
+  json["ess_mean"] = estimate.ess_mean;
+  json["sd"] = estimate.sd;
+  json["mcse_sd"] = estimate.mcse_sd;
+  json["ess_sd"] = estimate.ess_sd;
+  for (std::size_t i = 0; i < estimate.quantiles.size(); ++i) {
+    const QuantileEstimate& quantile = estimate.quantiles[i];
+    const std::string q = fmt::format("q{}", 100 * quantile.probability);
+    json[q] = quantile.value;
+    json["mcse_" + q] = quantile.mcse;
+    json["ess_" + q] = quantile.ess;
+    if (!bounds.empty()) json["bin_error_" + q] = bounds[i];
+  }
+  return json;
+}
+
+Json sharpened_json(const SharpenedEstimate& sharpened, const std::vector<double>& bounds) {
+  Json json = estimate_json(sharpened.estimate, bounds);
+  Json& sets = json["features"];
+  sets["mean"] = describe(sharpened.mean_set);
+  sets["sd"] = describe(sharpened.sd_set);
+  for (std::size_t i = 0; i < sharpened.quantile_sets.size(); ++i) {
+    sets[fmt::format("q{}", 100 * sharpened.estimate.quantiles[i].probability)] =
+        describe(sharpened.quantile_sets[i]);
+  }
+  return json;
+}
+
+Json check_json(const Sharpening& sharpening) {
+  const SteinCheck& check = *sharpening.check;
+  return {{"passed", check.passed()},
+          {"worst_z", check.worst},
+          {"worst_parameter", sharpening.worst_name},
+          {"limit", check.limit},
+          {"features", check.features},
+          {"false_alarm_rate", SteinCheck::false_alarm_rate}};
+}
+
+}  // namespace
+
+std::string summary_json(const RunSummary& summary, const std::string& model, std::uint64_t seed) {
+  const Diagnostics& diagnostics = summary.diagnostics;
+  Json head;
+  head["format"] = "rehmc summary";
+  head["format_version"] = 1;
+  head["model"] = model;
+  head["seed"] = seed;
+  head["chains"] = diagnostics.ebfmi.size();
+  head["draws"] = summary.draws;
+  head["errors_from"] = summary.from_batches ? "batch means" : "draws";
+  if (summary.sharpening.check) head["stein_check"] = check_json(summary.sharpening);
+  if (!summary.sharpening.refused.empty()) head["not_sharpened"] = summary.sharpening.refused;
+  Json& d = head["diagnostics"];
+  d["divergences"] = diagnostics.divergences;
+  d["depth_limit_hits"] = diagnostics.depth_limit_hits;
+  d["ebfmi"] = diagnostics.ebfmi;
+  d["gradients_warmup"] = diagnostics.gradients_warmup;
+  d["gradients_sampling"] = diagnostics.gradients_sampling;
+  d["quantity_failures_draws"] = diagnostics.quantity_failures.draws;
+  d["quantity_failures_kept"] = diagnostics.quantity_failures.kept;
+  d["seconds_warmup"] = diagnostics.seconds_warmup;
+  d["seconds_sampling"] = diagnostics.seconds_sampling;
+  Json& warnings = d["warnings"] = Json::array();
+  for (const Warning& warning : diagnostics.warnings) {
+    warnings.push_back({{"kind", warning.kind}, {"text", warning.text}});
+  }
+  // Parameters are written one by one: a tree of all of them would take more memory than the run.
+  std::string text = head.dump(2);
+  text.erase(text.rfind("\n}"));
+  text += ",\n  \"parameters\": [";
+  const char* separator = "\n    ";
+  for (const ParameterSummary& row : summary.parameters) {
+    Json parameter;
+    parameter["name"] = row.name;
+    Json& plain = parameter["plain"] = estimate_json(row.plain, row.plain_bounds);
+    plain["rhat"] = row.convergence.rhat;
+    const Json nothing;
+    plain["ess_bulk"] = summary.from_batches ? nothing : Json(row.convergence.ess_bulk);
+    plain["ess_tail"] = summary.from_batches ? nothing : Json(row.convergence.ess_tail);
+    if (row.recycled) {
+      parameter["recycled"] = estimate_json(*row.recycled, row.recycled_bounds);
+    }
+    if (row.sharpened) {
+      parameter["sharpened"] = sharpened_json(*row.sharpened, row.recycled_bounds);
+    } else if (!row.not_sharpened.empty()) {
+      parameter["not_sharpened"] = row.not_sharpened;
+    }
+    text += separator + parameter.dump();
+    separator = ",\n    ";
+  }
+  return text + "\n  ]\n}\n";
+}
+
+}  // namespace rehmc

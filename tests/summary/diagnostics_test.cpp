@@ -1,0 +1,149 @@
+// Warnings: each comes when it should, says what to do, and stays away when all is well.
+#include "rehmc/summary/diagnostics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace rehmc {
+namespace {
+
+/// Four chains of 100 draws, with nothing wrong.
+SampleResult healthy_result() {
+  SampleResult result;
+  result.names = {"a", "b"};
+  for (int c = 0; c < 4; ++c) {
+    ChainResult& chain = result.chains.emplace_back();
+    chain.record.columns = {0, 1};
+    chain.record.centre = {0, 0};
+    for (int i = 0; i < 100; ++i) {
+      chain.record.draws.insert(chain.record.draws.end(), {0.0, 0.0});
+      chain.record.log_density.push_back(0);
+      chain.record.ending.push_back(Ending::turned);
+      chain.record.energy.push_back(i % 2 == 0 ? 1.0 : -1.0);  // E-BFMI near 4
+    }
+    chain.gradients_warmup = 10;
+    chain.gradients_sampling = 20;
+    chain.seconds_warmup = 1;
+    chain.seconds_sampling = 2;
+  }
+  return result;
+}
+
+std::vector<ParameterSummary> healthy_summary() {
+  std::vector<ParameterSummary> summary(2);
+  summary[0].name = "a";
+  summary[1].name = "b";
+  for (ParameterSummary& row : summary) {
+    row.convergence.rhat = 1.001;
+    row.convergence.ess_bulk = row.convergence.ess_tail = 1000;
+  }
+  return summary;
+}
+
+std::vector<std::string> kinds(const Diagnostics& diagnostics) {
+  std::vector<std::string> all;
+  for (const Warning& warning : diagnostics.warnings) all.push_back(warning.kind);
+  return all;
+}
+
+using Kinds = std::vector<std::string>;
+
+TEST(Diagnostics, AddUpTheChains) {
+  const Diagnostics diagnostics = diagnose(healthy_result(), healthy_summary());
+  EXPECT_EQ(kinds(diagnostics), Kinds{});
+  EXPECT_EQ(diagnostics.gradients_warmup, 40U);
+  EXPECT_EQ(diagnostics.gradients_sampling, 80U);
+  EXPECT_EQ(diagnostics.seconds_warmup, 4);
+  EXPECT_EQ(diagnostics.seconds_sampling, 8);
+  ASSERT_EQ(diagnostics.ebfmi.size(), 4U);
+  EXPECT_GT(diagnostics.ebfmi[0], 3);
+}
+
+TEST(Diagnostics, TellOfDivergencesAndOfTheDepthLimit) {
+  SampleResult result = healthy_result();
+  result.chains[1].record.ending[5] = Ending::diverged;
+  result.chains[2].record.ending[6] = Ending::diverged;
+  Diagnostics diagnostics = diagnose(result, healthy_summary());
+  EXPECT_EQ(kinds(diagnostics), Kinds{"divergences"});
+  EXPECT_EQ(diagnostics.divergences, 2U);
+  EXPECT_NE(diagnostics.warnings[0].text.find("2 of 400 draws (0.5%)"), std::string::npos);
+  EXPECT_NE(diagnostics.warnings[0].text.find("--target-accept"), std::string::npos);
+
+  result = healthy_result();
+  result.chains[0].record.ending[0] = Ending::depth_limit;
+  diagnostics = diagnose(result, healthy_summary());
+  EXPECT_EQ(kinds(diagnostics), Kinds{"depth_limit"});
+  EXPECT_EQ(diagnostics.depth_limit_hits, 1U);
+  EXPECT_NE(diagnostics.warnings[0].text.find("--max-depth"), std::string::npos);
+}
+
+TEST(Diagnostics, TellOfEnergiesThatHardlyChange) {
+  SampleResult result = healthy_result();
+  for (std::size_t i = 0; i < 100; ++i) {
+    result.chains[2].record.energy[i] = static_cast<double>(i);  // a drift: E-BFMI near 0
+  }
+  const Diagnostics diagnostics = diagnose(result, healthy_summary());
+  EXPECT_EQ(kinds(diagnostics), Kinds{"ebfmi"});
+  EXPECT_NE(diagnostics.warnings[0].text.find("chain 3"), std::string::npos);
+}
+
+TEST(Diagnostics, TellOfQuantitiesThatTheModelFailedToCompute) {
+  SampleResult result = healthy_result();
+  result.chains[1].quantity_failures = {3, 0};
+  result.chains[3].quantity_failures = {4, 0};
+  Diagnostics diagnostics = diagnose(result, healthy_summary());
+  EXPECT_EQ(kinds(diagnostics), Kinds{"quantities"});
+  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws,"), std::string::npos);
+  result.chains[0].quantity_failures = {0, 20};
+  diagnostics = diagnose(result, healthy_summary());
+  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws and 20 recycled states,"),
+            std::string::npos);
+}
+
+TEST(Diagnostics, TellOfChainsThatDisagree) {
+  std::vector<ParameterSummary> summary = healthy_summary();
+  summary[1].convergence.rhat = 1.02;
+  Diagnostics diagnostics = diagnose(healthy_result(), summary);
+  EXPECT_EQ(kinds(diagnostics), Kinds{"rhat"});
+  EXPECT_NE(diagnostics.warnings[0].text.find("1.020"), std::string::npos);
+  EXPECT_NE(diagnostics.warnings[0].text.find(" b:"), std::string::npos);
+
+  summary = healthy_summary();
+  summary[0].convergence.ess_tail = 399;  // 100 for each of 4 chains
+  diagnostics = diagnose(healthy_result(), summary);
+  EXPECT_EQ(kinds(diagnostics), Kinds{"ess"});
+  EXPECT_NE(diagnostics.warnings[0].text.find("399"), std::string::npos);
+}
+
+// What could not be judged is not fine.
+TEST(Diagnostics, TellOfWhatCannotBeJudged) {
+  const double nan = std::nan("");
+  std::vector<ParameterSummary> summary = healthy_summary();
+  summary[0].convergence = {nan, nan, nan, {DrawsCondition::stuck, {2}}};
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{"stuck"});
+  summary[0].convergence = {nan, nan, nan, {DrawsCondition::not_finite, {2}}};
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{"not_finite"});
+  summary[0].convergence = {nan, nan, nan, {DrawsCondition::too_short, {}}};
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{"too_short"});
+  summary[0].convergence = {nan, nan, nan, {DrawsCondition::ordinary, {}}};
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{"too_short"});
+  summary[0].convergence = {nan, nan, nan, {DrawsCondition::constant, {}}};
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{});
+}
+
+TEST(Diagnostics, NameOnlyTheFirstFewOfMany) {
+  std::vector<ParameterSummary> summary(50, healthy_summary()[0]);
+  for (std::size_t i = 0; i < summary.size(); ++i) {
+    summary[i].name = std::string("p.").append(std::to_string(i + 1));
+    summary[i].convergence.rhat = 1.5;
+  }
+  const Diagnostics diagnostics = diagnose(healthy_result(), summary);
+  EXPECT_NE(diagnostics.warnings[0].text.find("p.1, p.2, p.3 and 47 more"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rehmc
