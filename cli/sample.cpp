@@ -225,7 +225,7 @@ void add_sample(Command app, Action& chosen) {
       .option("--engine", options->engine,
               "threads, or batch: many chains at once, whose gradients a model takes together")
       .show_default();
-  command.option("--kernel", options->kernel, "nuts, nuts-slice or hmc").show_default();
+  command.option("--kernel", options->kernel, kernel_names()).show_default();
   command
       .option("--recycle", options->recycle,
               "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "

@@ -88,7 +88,7 @@ void RunSettings::check() const {
   if (!store_draws && save_warmup) {
     throw ConfigError("save-warmup: there is nothing to save with --no-draws");
   }
-  if (!store_draws && sample.kernel.kind == KernelKind::hmc && sample.kernel.hmc.weight_by_steps) {
+  if (!store_draws && sample.kernel.masses_differ()) {
     throw ConfigError(
         "weight-by-steps: running summaries weigh all draws alike; leave out --no-draws");
   }

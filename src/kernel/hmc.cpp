@@ -1,5 +1,5 @@
 // HMC with paths of L steps, each of which is accepted or rejected (Algorithm 1, Theorems 1-2).
-#include "hmc.hpp"
+#include "makers.hpp"
 
 #include <algorithm>
 #include <cmath>

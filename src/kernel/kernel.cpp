@@ -1,12 +1,9 @@
-// The table of kernels, and the checks of their settings.
+// Makes kernels, and checks their settings.
 #include "rehmc/kernel/kernel.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-
-#include "hmc.hpp"
-#include "nuts.hpp"
+#include "makers.hpp"
 #include "rehmc/core/error.hpp"
 
 namespace rehmc {
@@ -23,30 +20,8 @@ void Tuning::archive(ArchiveReader& archive) {
   metric = make_metric(kind, dimension, archive.get<std::vector<double>>());
 }
 
-namespace {
-
-struct Registered {
-  KernelKind kind;
-  std::string_view name;
-  std::unique_ptr<Kernel> (*make)(Density, const KernelSettings&);
-};
-
-// A new kernel is one file and one line here.
-constexpr std::array kernels{Registered{KernelKind::nuts, "nuts", make_multinomial_nuts},
-                             Registered{KernelKind::nuts_slice, "nuts-slice", make_slice_nuts},
-                             Registered{KernelKind::hmc, "hmc", make_path_hmc}};
-
-const Registered& find(KernelKind kind) {
-  for (const Registered& kernel : kernels) {
-    if (kernel.kind == kind) return kernel;
-  }
-  throw ConfigError(fmt::format("kernel: unknown kind {}", static_cast<int>(kind)));
-}
-
-}  // namespace
-
 void KernelSettings::check() const {
-  find(kind);
+  traits(kind);
   recycling.check();
   check_settings(nuts);
   check_settings(hmc);
@@ -68,24 +43,12 @@ void KernelSettings::check() const {
   }
 }
 
+bool KernelSettings::masses_differ() const {
+  return traits(kind).settings == SettingsGroup::hmc && hmc.weight_by_steps;
+}
+
 std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& settings) {
-  return find(settings.kind).make(std::move(density), settings);
-}
-
-KernelKind parse_kernel(std::string_view name) {
-  std::string known;
-  for (const Registered& kernel : kernels) {
-    if (kernel.name == name) return kernel.kind;
-    known += (known.empty() ? "" : ", ") + std::string(kernel.name);
-  }
-  throw ConfigError(fmt::format("kernel: found '{}', expected one of {}", name, known));
-}
-
-std::string_view describe(KernelKind kind) noexcept {
-  for (const Registered& kernel : kernels) {
-    if (kernel.kind == kind) return kernel.name;
-  }
-  return "unknown";
+  return maker(settings.kind)(std::move(density), settings);
 }
 
 }  // namespace rehmc

@@ -1,5 +1,5 @@
 // NUTS: doubling trees of leapfrog steps, with slice or multinomial weights.
-#include "nuts.hpp"
+#include "makers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -101,7 +101,7 @@ void check_for_kernel(const KernelSettings& settings) {
   settings.check();
   const bool path_only = settings.recycling.kind == RecyclingKind::accept_each ||
                          settings.recycling.kind == RecyclingKind::stride;
-  if (path_only && settings.kind != KernelKind::hmc) {
+  if (path_only && !traits(settings.kind).accepts_each_step) {
     throw ConfigError(fmt::format(
         "recycle: {} needs a path whose steps are accepted one by one, which {} has not; use "
         "spread:K, simple:K or all, or kernel hmc",
@@ -123,11 +123,12 @@ HamiltonianKernel::HamiltonianKernel(Density density, const KernelSettings& sett
       break;
     case RecyclingKind::spread:
       recycler_.emplace<KeepSpread<StatePool>>(
-          space_.states, count, settings_.kind == KernelKind::hmc ? CellDraw::own : CellDraw::tree);
+          space_.states, count,
+          traits(settings_.kind).selects_while_growing ? CellDraw::tree : CellDraw::own);
       break;
     case RecyclingKind::simple:
       recycler_.emplace<KeepSimple<StatePool>>(space_.states, count,
-                                               settings_.kind == KernelKind::nuts_slice);
+                                               traits(settings_.kind).equal_weights);
       break;
     case RecyclingKind::none:
     case RecyclingKind::accept_each:

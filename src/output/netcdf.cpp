@@ -320,9 +320,7 @@ class Writer {
     numbers("energy", &ChainRecord::energy);
     numbers("energy_error", &ChainRecord::energy_error);
     numbers("int_time", &ChainRecord::path_length);
-    const KernelSettings& kernel = result_->kernel;
-    if (kernel.kind == KernelKind::hmc && kernel.hmc.weight_by_steps)
-      numbers("mass", &ChainRecord::mass);
+    if (result_->kernel.masses_differ()) numbers("mass", &ChainRecord::mass);
     series("tree_depth", std::int64_t{},
            [](const ChainRecord& r, std::size_t i) { return r.depth[i]; });
     series("n_steps", std::int64_t{},

@@ -69,7 +69,7 @@ void write_adapt(Comments& comments, const WarmupSettings& warmup) {
 
 void write_algorithm(Comments& comments, const KernelSettings& kernel,
                      const WarmupSettings& warmup) {
-  const bool tree = kernel.kind != KernelKind::hmc;
+  const bool tree = traits(kernel.kind).shape == TrajectoryShape::tree;
   comments.value(2, "algorithm", "hmc");
   comments.group(3, "hmc");
   comments.value(4, "engine", tree ? "nuts" : "static");

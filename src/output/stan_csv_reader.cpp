@@ -113,8 +113,10 @@ class StanCsvFile {
   KernelSettings kernel() const {
     KernelSettings kernel;
     kernel.recycling = {RecyclingKind::none, 0};
-    if (config("engine") == "static") kernel.kind = KernelKind::hmc;
-    if (config("kernel") == describe(KernelKind::nuts_slice)) kernel.kind = KernelKind::nuts_slice;
+    const bool path = config("engine") == "static";
+    kernel.kind = first_kernel(path ? TrajectoryShape::path : TrajectoryShape::tree);
+    // Our own files name the kernel; others do not.
+    if (const auto named = find_kernel(config("kernel"))) kernel.kind = *named;
     kernel.nuts.max_depth = max_depth();
     if (const auto length = number_in(config("int_time"))) kernel.hmc.path_length = *length;
     return kernel;

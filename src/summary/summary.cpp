@@ -28,9 +28,7 @@ Estimate recycled_summary(const SampleResult& result, std::size_t parameter,
     mass.push_back({record.mass.data(), record.size(), 1});
   }
   draws.kept = kept;
-  const bool masses_differ =
-      result.kernel.kind == KernelKind::hmc && result.kernel.hmc.weight_by_steps;
-  if (masses_differ) draws.mass = mass;
+  if (result.kernel.masses_differ()) draws.mass = mass;
   return recycled_estimate(draws);
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -16,18 +15,13 @@
 #include "rehmc/core/settings.hpp"
 #include "rehmc/core/state.hpp"
 #include "rehmc/dynamics/metric.hpp"
+#include "rehmc/kernel/kernel_table.hpp"
 #include "rehmc/model/guard.hpp"
 #include "rehmc/recycle/features.hpp"
 #include "rehmc/recycle/recycling.hpp"
 #include "rehmc/trajectory/ending.hpp"
 
 namespace rehmc {
-
-enum class KernelKind {
-  nuts,        ///< multinomial NUTS, as current Stan runs it
-  nuts_slice,  ///< slice NUTS of Hoffman & Gelman (2014)
-  hmc,         ///< HMC with paths of fixed or random length
-};
 
 /// Settings of both kinds of NUTS.
 struct NutsSettings {
@@ -87,6 +81,8 @@ struct KernelSettings {
 
   /// Throws ConfigError that names the setting, the value and the remedy.
   void check() const;
+  /// Whether draws may differ in mass (Theorem 2 of Nishimura & Dunson 2020).
+  bool masses_differ() const;
 };
 
 /// What warmup tunes and sampling holds fixed.
@@ -176,11 +172,7 @@ class FrozenKernel {
   Tuning tuning_;
 };
 
-/// The table of kernels: builds the one the settings name.
+/// Makes the kernel that the settings name.
 std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& settings);
-
-std::string_view describe(KernelKind kind) noexcept;
-/// The kernel of this name: nuts, nuts-slice, hmc. ConfigError names those that there are.
-KernelKind parse_kernel(std::string_view name);
 
 }  // namespace rehmc
