@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "rehmc/dynamics/metric.hpp"
+#include "rehmc/dynamics/leapfrog_passes.hpp"
 #include "rehmc/dynamics/pool.hpp"
 
 namespace rehmc::lanes {
@@ -29,8 +29,8 @@ inline double sum(const Lanes& x) {
   return total;
 }
 
-// Velocities M^{-1} p by metric: of coordinates i, i + 1, ... of a momentum block, whose p is at
-// hand.
+// Velocities M^{-1} p by metric: of coordinates i, i + 1, ... of a momentum block, whose p is
+// given.
 struct UnitVelocity {
   Lanes operator()(const Lanes& p, const double*, std::size_t) const { return p; }
 };
@@ -41,7 +41,7 @@ struct DiagonalVelocity {
   }
 };
 struct StoredVelocity {
-  std::size_t stride;  ///< the velocity lies this far behind the momentum
+  std::size_t stride;  ///< the velocity lies this far after the momentum
   Lanes operator()(const Lanes&, const double* momentum, std::size_t i) const {
     return at(momentum + stride, i);
   }
@@ -78,8 +78,8 @@ double inner_product(std::size_t n, const Velocity& velocity, const double* left
 }
 
 template <class Velocity>
-JoinProducts join_pairs(std::size_t n, const Velocity& velocity, const RunMomenta& left,
-                        const RunMomenta& right, double* whole_sum) {
+JoinProducts join_pairs(std::size_t n, const Velocity& velocity, const SegmentMomenta& left,
+                        const SegmentMomenta& right, double* whole_sum) {
   Lanes first_first{}, first_last{}, last_first{}, last_last{};
   for (std::size_t i = 0; i < n; i += width) {
     const Lanes left_first = at(left.first, i);
@@ -102,8 +102,8 @@ JoinProducts join_pairs(std::size_t n, const Velocity& velocity, const RunMoment
 }
 
 template <class Velocity>
-JoinProducts join(std::size_t n, const Velocity& velocity, const RunMomenta& left,
-                  const RunMomenta& right, double* whole_sum) {
+JoinProducts join(std::size_t n, const Velocity& velocity, const SegmentMomenta& left,
+                  const SegmentMomenta& right, double* whole_sum) {
   Lanes left_first_right_sum{}, left_last_right_sum{}, right_first_left_sum{},
       right_last_left_sum{}, firsts{}, lasts{};
   for (std::size_t i = 0; i < n; i += width) {

@@ -21,21 +21,13 @@ using testing::Vector;
 
 constexpr std::size_t dimension = 4;
 
-/// M^{-1}, read off column by column: a metric with stored products keeps M^{-1} times the
-/// gradient.
+/// M^{-1}, read off column by column.
 Matrix inverse_mass(const Metric& metric) {
   const std::size_t d = metric.dimension();
   Matrix matrix = Matrix::Zero(index(d), index(d));
-  if (metric.momentum_vectors() == 1) {
-    for (std::size_t i = 0; i < d; ++i) matrix(index(i), index(i)) = metric.inverse_diagonal()[i];
-    return matrix;
-  }
   for (std::size_t i = 0; i < d; ++i) {
-    testing::Point point(metric);
-    point.gradient()[i] = 1;
-    Stream stream({}, Purpose::test);
-    metric.draw_momentum(stream, point.gradient(), point.momentum());
-    matrix.col(index(i)) = point.stored_product();
+    const Vector unit = Vector::Unit(index(d), index(i));
+    metric.inverse_mass_times({unit.data(), d}, {matrix.col(index(i)).data(), d});
   }
   return matrix;
 }

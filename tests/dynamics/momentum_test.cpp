@@ -59,7 +59,7 @@ WorstScore worst_of_momenta(const Metric& metric, const Matrix& inverse_mass, in
   const Eigen::LLT<Matrix> cholesky(inverse_mass);
   Matrix whitened(inverse_mass.rows(), draws);
   for (int n = 0; n < draws; ++n) {
-    metric.draw_momentum(stream, point.gradient(), point.momentum());
+    metric.draw_momentum(stream, {point.momentum(), metric.dimension()});
     whitened.col(n) = cholesky.matrixU() * point.p();
   }
   return worst_of_standard_normal(whitened);
@@ -96,7 +96,7 @@ TEST(Momentum, EnergyAndVelocityBelongToTheDraw) {
       EXPECT_NEAR(point.kinetic, 0.5 * point.p().dot(c.inverse_mass * point.p()),
                   operations * point.p().cwiseAbs().dot(size));
       EXPECT_TRUE(point.padding_is_zero());
-      if (c.metric->momentum_vectors() == 1) continue;
+      if (!point.stores_velocity()) continue;
       const Vector velocity = c.inverse_mass * point.p();
       const Vector product = c.inverse_mass * point.g();
       const Vector product_size = c.magnitude * point.g().cwiseAbs();
@@ -159,9 +159,9 @@ struct NaiveProducts {
   }
   void expect(const JoinProducts& found, const std::vector<Vector>& left,
               const std::vector<Vector>& right) const {
-    const auto sum_of = [](const std::vector<Vector>& run) {
-      Vector sum = Vector::Zero(run.front().size());
-      for (const Vector& p : run) sum += p;
+    const auto sum_of = [](const std::vector<Vector>& segment) {
+      Vector sum = Vector::Zero(segment.front().size());
+      for (const Vector& p : segment) sum += p;
       return sum;
     };
     expect(found.left_first_right_sum, left.front(), sum_of(right), "left first, right sum");
@@ -184,12 +184,13 @@ TEST(Turning, ProductsAreThoseOfMomentumSums) {
         momenta.push_back(states.back().p());
       }
       const NaiveProducts naive{c};
-      naive.expect(c.metric->inner_product(states[0].momentum(), states[1].momentum()), momenta[0],
+      const auto passes = make_leapfrog_passes(*c.metric);
+      naive.expect(passes->inner_product(states[0].momentum(), states[1].momentum()), momenta[0],
                    momenta[1], "of two states");
 
-      // Two runs of two states: their own sums are not looked at.
-      const auto run_of = [&](std::size_t first, std::size_t last, const double* sum) {
-        return RunMomenta{states[first].momentum(), states[last].momentum(), sum};
+      // Two segments of two states: their own sums are not looked at.
+      const auto segment_of = [&](std::size_t first, std::size_t last, const double* sum) {
+        return SegmentMomenta{states[first].momentum(), states[last].momentum(), sum};
       };
       const auto part = [&](std::size_t first, std::size_t last) {
         return std::vector<Vector>(momenta.begin() + static_cast<std::ptrdiff_t>(first),
@@ -198,21 +199,21 @@ TEST(Turning, ProductsAreThoseOfMomentumSums) {
       Point left(*c.metric);
       Point right(*c.metric);
       naive.expect(
-          c.metric->join_pairs(run_of(0, 1, nullptr), run_of(2, 3, nullptr), left.momentum()),
+          passes->join_pairs(segment_of(0, 1, nullptr), segment_of(2, 3, nullptr), left.momentum()),
           part(0, 1), part(2, 3));
-      c.metric->join_pairs(run_of(4, 5, nullptr), run_of(6, 7, nullptr), right.momentum());
+      passes->join_pairs(segment_of(4, 5, nullptr), segment_of(6, 7, nullptr), right.momentum());
       const Vector left_sum = (momenta[0] + momenta[1]) + (momenta[2] + momenta[3]);
       const Vector right_sum = (momenta[4] + momenta[5]) + (momenta[6] + momenta[7]);
       EXPECT_EQ(left.p(), left_sum);
       EXPECT_EQ(right.p(), right_sum);
 
-      // Two runs of four, elsewhere and in place as the kernel does it.
+      // Two segments of four, elsewhere and in place as the kernel does it.
       Point whole(*c.metric);
-      naive.expect(c.metric->join(run_of(0, 3, left.momentum()), run_of(4, 7, right.momentum()),
-                                  whole.momentum()),
+      naive.expect(passes->join(segment_of(0, 3, left.momentum()),
+                                segment_of(4, 7, right.momentum()), whole.momentum()),
                    part(0, 3), part(4, 7));
-      naive.expect(c.metric->join(run_of(0, 3, left.momentum()), run_of(4, 7, right.momentum()),
-                                  left.momentum()),
+      naive.expect(passes->join(segment_of(0, 3, left.momentum()),
+                                segment_of(4, 7, right.momentum()), left.momentum()),
                    part(0, 3), part(4, 7));
       EXPECT_EQ(whole.p(), left_sum + right_sum);
       EXPECT_EQ(left.p(), left_sum + right_sum);

@@ -1,4 +1,4 @@
-// Metrics of every kind beside the matrices they stand for, and leapfrog steps in padded memory.
+// Metrics of every kind with the matrices they stand for, and leapfrog steps in padded memory.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,6 +14,7 @@
 
 #include "rehmc/core/low_rank.hpp"
 #include "rehmc/core/random.hpp"
+#include "rehmc/dynamics/leapfrog_passes.hpp"
 #include "rehmc/dynamics/metric.hpp"
 #include "rehmc/dynamics/pool.hpp"
 #include "tests/dynamics/bumpy.hpp"
@@ -97,7 +98,7 @@ class Point {
   explicit Point(const Metric& metric)
       : dimension_(metric.dimension()),
         stride_(vector_stride(dimension_)),
-        vectors_(3 + metric.momentum_vectors()),
+        vectors_(3 + make_leapfrog_passes(metric)->momentum_vectors()),
         pool_(std::make_unique<BlockPool>(vectors_ * stride_)),
         block_(pool_->data(pool_->take())) {}
 
@@ -115,7 +116,7 @@ class Point {
   Vector next_x() const { return copy(block_ + 2 * stride_); }
   Vector g() const { return copy(gradient()); }
   Vector p() const { return copy(momentum()); }
-  /// M^{-1} p as dense and low-rank metrics carry it along.
+  /// M^{-1} p, which dense and low-rank metrics carry along.
   Vector stored_velocity() const { return copy(momentum() + stride_); }
   Vector stored_product() const { return copy(momentum() + 2 * stride_); }
 
@@ -130,11 +131,11 @@ class Point {
     paste(at_x, gradient());
   }
 
-  /// Replaces the momentum, and what dense and low-rank metrics keep beside it (metric.hpp).
+  /// Replaces the momentum, and the products that follow it (leapfrog_passes.hpp).
   void set_momentum(const MetricCase& of, const Vector& p) {
     paste(p, momentum());
     kinetic = 0.5 * p.dot(of.inverse_mass * p);
-    if (of.metric->momentum_vectors() == 1) return;
+    if (!stores_velocity()) return;
     paste(of.inverse_mass * p, momentum() + stride_);
     paste(of.inverse_mass * g(), momentum() + 2 * stride_);
   }
@@ -143,7 +144,10 @@ class Point {
     evaluate(target);
   }
 
-  /// Whether everything behind the last coordinate is still zero.
+  /// Whether the velocity M^{-1} p and M^{-1} g follow the momentum.
+  bool stores_velocity() const { return vectors_ > 4; }
+
+  /// Whether everything after the last coordinate is still zero.
   bool padding_is_zero() const {
     for (std::size_t v = 0; v < vectors_; ++v) {
       for (std::size_t i = dimension_; i < padded(dimension_); ++i) {
@@ -166,12 +170,13 @@ class Point {
   double* block_;
 };
 
-/// One leapfrog step through the metric's fused passes.
+/// One leapfrog step through the fused passes.
 inline Point leapfrog(const Metric& metric, const Target& target, double step, const Point& from) {
+  const auto passes = make_leapfrog_passes(metric);
   Point to(metric);
-  metric.drift(step, from.view(), to.position());
+  passes->drift(step, from.view(), to.position());
   to.evaluate(target);
-  to.kinetic = metric.kick_and_drift(
+  to.kinetic = passes->kick_and_drift(
       step, from.view(), {to.position(), to.gradient(), to.momentum()}, to.next_position());
   return to;
 }
@@ -183,7 +188,8 @@ inline Point start(const Metric& metric, const Target& target, std::uint64_t ite
   Point point(metric);
   positions.fill_normal({point.position(), metric.dimension()});
   point.evaluate(target);
-  point.kinetic = metric.draw_momentum(momenta, point.gradient(), point.momentum());
+  metric.draw_momentum(momenta, {point.momentum(), metric.dimension()});
+  point.kinetic = make_leapfrog_passes(metric)->begin(point.gradient(), point.momentum());
   return point;
 }
 

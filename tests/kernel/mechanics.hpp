@@ -12,7 +12,6 @@
 
 #include "rehmc/core/random.hpp"
 #include "rehmc/dynamics/metric.hpp"
-#include "rehmc/dynamics/pool.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "tests/dynamics/bumpy.hpp"
 
@@ -145,16 +144,11 @@ PlainPoint plain_leapfrog(const D& density, const Numbers& inverse_mass, double 
 /// The point at which a transition from `state` starts.
 inline PlainPoint start_of_transition(const StateView& state, const Metric& metric,
                                       const Address& where) {
-  const std::size_t d = state.position.size();
-  BlockPool pool(metric.momentum_vectors() * vector_stride(d));
-  BlockPool gradients(vector_stride(d));
-  double* momentum = pool.data(pool.take());
-  double* gradient = gradients.data(gradients.take());
-  std::copy(state.gradient.begin(), state.gradient.end(), gradient);
+  PlainPoint point{copy(state.position), Numbers(state.position.size()), state.log_density,
+                   copy(state.gradient)};
   Stream stream(where, Purpose::momentum);
-  metric.draw_momentum(stream, gradient, momentum);
-  return {copy(state.position), Numbers(momentum, momentum + d), state.log_density,
-          copy(state.gradient)};
+  metric.draw_momentum(stream, point.p);
+  return point;
 }
 
 }  // namespace rehmc::testing

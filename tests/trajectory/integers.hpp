@@ -20,7 +20,7 @@
 
 namespace rehmc::exact {
 
-/// A target on the integers 0 ... n - 1, with divergent states and turning runs placed at will.
+/// A target on the integers 0 ... n - 1, with divergent states and turning segments placed at will.
 /// Whatever lies outside diverges. Divergent states are not in the support of the target.
 class World {
  public:
@@ -31,7 +31,7 @@ class World {
     divergent_[static_cast<std::size_t>(state)] = true;
     return *this;
   }
-  /// The run of 2^k states from `lowest` to `highest` turns, in whichever order it is walked.
+  /// The segment of 2^k states from `lowest` to `highest` turns, in whichever order it is walked.
   World& turn_on(int lowest, int highest) {
     auto& turns = turning_[level(lowest, highest)];
     turns.resize(log_density_.size(), false);
@@ -65,7 +65,7 @@ class World {
  private:
   static std::size_t level(int lowest, int highest) {
     const auto length = static_cast<unsigned>(highest - lowest + 1);
-    if (!std::has_single_bit(length)) throw std::logic_error("a run of a tree has 2^k states");
+    if (!std::has_single_bit(length)) throw std::logic_error("a segment of a tree has 2^k states");
     return static_cast<std::size_t>(std::countr_zero(length));
   }
 
@@ -84,7 +84,7 @@ struct WorldPlan {
   int size = 20;
   double spread = 5;   ///< log densities are uniform on [0, spread] ...
   double grain = 0;    ///< ... and rounded to multiples of this if it is positive, which makes ties
-  double turning = 0;  ///< share of the runs of 2, 4, ... states that turn
+  double turning = 0;  ///< share of the segments of 2, 4, ... states that turn
   double divergent = 0;  ///< share of the states that diverge
 };
 
@@ -182,11 +182,11 @@ class WeightRule {
   Trajectory trajectory_;
 };
 
-/// The walk of the tree along integers. Insists that runs are joined end to end.
+/// The walk of the tree along integers. Insists that segments are joined end to end.
 class IntegerWalk {
  public:
   using State = int;
-  struct Run {
+  struct Segment {
     int first;
     int last;
   };
@@ -200,8 +200,8 @@ class IntegerWalk {
     states_.retain(trajectory.start);
   }
 
-  Run run_of_start() {
-    ++runs_;
+  Segment segment_of_start() {
+    ++segments_;
     return {ends_[0], ends_[0]};
   }
   void begin_half(Direction direction) {
@@ -221,18 +221,19 @@ class IntegerWalk {
     front_ = next;
     return {next, rule_.weight(next), false};
   }
-  Run run_of_last_step() {
-    ++runs_;
+  Segment segment_of_last_step() {
+    ++segments_;
     return {front_, front_};
   }
-  bool join(Run& run, Run& next) {
-    if (run.last + sign_ != next.first) throw std::logic_error("runs that do not touch");
-    run.last = next.last;
-    --runs_;
-    return world_.turns(std::min(run.first, run.last), std::max(run.first, run.last));
+  bool join(Segment& segment, Segment& next) {
+    if (segment.last + sign_ != next.first) throw std::logic_error("segments that do not touch");
+    segment.last = next.last;
+    --segments_;
+    return world_.turns(std::min(segment.first, segment.last),
+                        std::max(segment.first, segment.last));
   }
-  void reverse(Run& run) { std::swap(run.first, run.last); }
-  void release(Run&) { --runs_; }
+  void reverse(Segment& segment) { std::swap(segment.first, segment.last); }
+  void release(Segment&) { --segments_; }
   void keep_half() {
     states_.release(ends_[sign_ > 0]);
     ends_[sign_ > 0] = front_;
@@ -244,7 +245,7 @@ class IntegerWalk {
 
   int steps() const { return steps_; }
   /// Runs that nobody has consumed or released.
-  int runs() const { return runs_; }
+  int segments() const { return segments_; }
 
  private:
   const World& world_;
@@ -254,7 +255,7 @@ class IntegerWalk {
   int front_ = 0;
   int sign_ = 1;
   int steps_ = 0;
-  int runs_ = 0;
+  int segments_ = 0;
 };
 
 /// A selection that is a distribution: one tree gives the probabilities of all states.
@@ -287,7 +288,7 @@ struct NoSelection {
 /// Keeps nothing.
 struct NoKeeper {
   void start(int, double) {}
-  void begin_half(std::uint64_t) {}
+  void begin_half(Direction, std::uint64_t) {}
   void leaf(int, double) {}
   void join() {}
   template <class Selected>
@@ -300,7 +301,7 @@ struct NoKeeper {
 /// A tree that was grown.
 template <class Selected>
 struct Grown {
-  IntegerWalk::Run run;
+  IntegerWalk::Segment segment;
   Selected selected;
   double weight;
   TreeOutcome outcome;
@@ -313,20 +314,20 @@ template <class W = IntegerWalk, class S, class K>
 Grown<typename S::Selected> grow_tree(const World& world, IntegerStates& states,
                                       const Trajectory& trajectory, int max_depth, S& selection,
                                       K& keeper) {
-  using Branch = Subtree<typename W::Run, typename S::Selected>;
+  using Branch = Subtree<typename W::Segment, typename S::Selected>;
   states.take(trajectory.start);
   W walk(world, states, trajectory);
   std::vector<Branch> stack;
-  Branch tree{walk.run_of_start(), selection.leaf(trajectory.start), 1.0};
+  Branch tree{walk.segment_of_start(), selection.leaf(trajectory.start), 1.0};
   keeper.start(trajectory.start, 1.0);
   Tree grower(stack, walk, selection, keeper);
   const TreeOutcome outcome = grower.grow(tree, trajectory.word, max_depth);
-  const typename W::Run run = tree.run;
-  walk.release(tree.run);
+  const typename W::Segment segment = tree.segment;
+  walk.release(tree.segment);
   walk.finish();
   states.release(trajectory.start);
-  if (walk.runs() != 0) throw std::logic_error("runs that nobody released");
-  return {run, std::move(tree.selected), tree.weight, outcome, walk.steps()};
+  if (walk.segments() != 0) throw std::logic_error("segments that nobody released");
+  return {segment, std::move(tree.selected), tree.weight, outcome, walk.steps()};
 }
 
 /// What a tree must come to, by the definition of NUTS and with no cleverness at all.

@@ -150,8 +150,8 @@ class KeepsTurnedHalf : public IntegerWalk {
     inside_ = false;
     IntegerWalk::keep_half();
   }
-  bool join(Run& run, Run& next) {
-    const bool turned = IntegerWalk::join(run, next);
+  bool join(Segment& segment, Segment& next) {
+    const bool turned = IntegerWalk::join(segment, next);
     turned_inside_ = turned_inside_ || (inside_ && turned);
     return !inside_ && (turned || turned_inside_);
   }
@@ -169,7 +169,9 @@ class TurnsForwardOnly : public IntegerWalk {
     forward_ = direction == Direction::forward;
     IntegerWalk::begin_half(direction);
   }
-  bool join(Run& run, Run& next) { return IntegerWalk::join(run, next) && forward_; }
+  bool join(Segment& segment, Segment& next) {
+    return IntegerWalk::join(segment, next) && forward_;
+  }
 
  private:
   bool forward_ = false;
@@ -262,8 +264,8 @@ void expect_trees_as_defined(const World& world, const TreePlan& plan, Endings& 
           const auto tree = grow_tree(world, states, trajectory, plan.max_depth, selection, keeper);
           const ExpectedTree expected = expected_tree(world, trajectory, plan.max_depth);
           seen.insert(expected.ending);
-          ASSERT_EQ(tree.run.first, expected.lowest);
-          ASSERT_EQ(tree.run.last, expected.highest);
+          ASSERT_EQ(tree.segment.first, expected.lowest);
+          ASSERT_EQ(tree.segment.last, expected.highest);
           ASSERT_EQ(tree.outcome.depth, expected.depth);
           ASSERT_EQ(tree.outcome.ending, expected.ending);
           ASSERT_EQ(tree.steps, expected.steps);
@@ -323,7 +325,7 @@ TEST(Tree, TellsEachEnding) {
       {World(flat).turn_on(3, 6), 0b000, 4, Ending::turned_inside, 2, 7},
       {World(flat).turn_on(7, 10), 0b000, 4, Ending::turned, 2, 3},
       {World(flat).diverge_at(4), 0b000, 4, Ending::diverged, 2, 6},
-      // A run that no subtree covers exactly does not count: 11 12 is no subtree here.
+      // A segment that no subtree covers exactly does not count: 11 12 is no subtree here.
       {World(flat).turn_on(11, 12), 0b111, 3, Ending::depth_limit, 3, 7},
       // The first bit is the first doubling: 10 | 11 | 9 8.
       {World(flat).turn_on(8, 11), 0b001, 4, Ending::turned, 2, 3},

@@ -28,16 +28,16 @@ inline std::vector<World> placed_worlds() {
   worlds.push_back(bumpy_world(34));                  // room for whole trees of 16 states
   for (int length = 2; length <= 16; length *= 2)
     worlds.push_back(turn_all(bumpy_world(20), length));
-  worlds.push_back(bumpy_world(20).turn_on(9, 10));                 // a single turning pair
-  worlds.push_back(bumpy_world(20).turn_on(8, 11));                 // a single turning run of four
-  worlds.push_back(bumpy_world(20).turn_on(4, 11).turn_on(8, 15));  // overlapping runs of eight
+  worlds.push_back(bumpy_world(20).turn_on(9, 10));  // a single turning pair
+  worlds.push_back(bumpy_world(20).turn_on(8, 11));  // a single turning segment of four
+  worlds.push_back(bumpy_world(20).turn_on(4, 11).turn_on(8, 15));  // overlapping segments of eight
   worlds.push_back(bumpy_world(20).diverge_at(10));                 // a wall in the middle
   worlds.push_back(bumpy_world(20).diverge_at(3).diverge_at(5));    // a state between two walls
   worlds.push_back(bumpy_world(20).diverge_at(6).turn_on(8, 9).turn_on(10, 13).turn_on(3, 4));
   return worlds;
 }
 
-/// Worlds with turning runs and divergent states strewn at several rates.
+/// Worlds with turning segments and divergent states strewn at several rates.
 inline std::vector<World> strewn_worlds(int size, double grain, std::uint64_t count) {
   std::vector<World> worlds;
   for (std::uint64_t seed = 0; seed < count; ++seed) {

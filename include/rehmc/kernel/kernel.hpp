@@ -14,7 +14,7 @@
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 #include "rehmc/core/state.hpp"
-#include "rehmc/dynamics/metric.hpp"
+#include "rehmc/dynamics/dynamics.hpp"
 #include "rehmc/kernel/kernel_table.hpp"
 #include "rehmc/model/guard.hpp"
 #include "rehmc/recycle/features.hpp"
@@ -48,7 +48,8 @@ struct HmcSettings {
   int path_steps_most = 0;
   int max_steps = 10000;
   double max_energy_error = 1000;
-  /// Theorem 2 of the paper: pool all states alike, so that draws with longer paths count more.
+  /// Theorem 2 of Nishimura & Dunson (2020): pool all states alike, so that draws with longer paths
+  /// count more.
   bool weight_by_steps = false;
 
   static constexpr auto settings() {
@@ -85,25 +86,17 @@ struct KernelSettings {
   bool masses_differ() const;
 };
 
-/// What warmup tunes and sampling holds fixed.
-struct Tuning {
-  double step_size = 1;
-  std::shared_ptr<const Metric> metric;
-
-  void archive(ArchiveWriter& archive) const;
-  void archive(ArchiveReader& archive);
+/// A state that a transition visited.
+struct VisitedState {
+  StateView state;
+  std::int64_t place = 0;   ///< steps from the start; negative: backward in time
+  double weight = 0;        ///< within the trajectory; 0 if dropped
+  std::uint32_t slots = 0;  ///< how many of the recycled states are this one
+  bool dropped = false;     ///< part of a half that was dropped, or where a step diverged
+  bool selected = false;    ///< the next state of the chain
 };
 
-/// A step that diverged: where it began, with what momentum, where it led, and why. A step of the
-/// transition's step size from the start, with this momentum, leads to the end.
-struct Divergence {
-  std::span<const double> start;
-  std::span<const double> momentum;
-  std::span<const double> end;
-  Fault fault = Fault::none;  ///< none: the energy error was too large
-};
-
-/// What one transition tells. Views are valid until the kernel's next transition.
+/// What one transition yields. Views are valid until the kernel's next transition.
 struct Transition {
   StateView state;                          ///< the next state of the chain
   std::span<const WeightedState> recycled;  ///< what recycling kept; weights sum to 1
@@ -118,7 +111,8 @@ struct Transition {
   int depth = 0;            ///< doublings that were kept; 0 for HMC
   std::uint32_t leapfrogs = 0;
   Ending ending = Ending::completed;
-  Divergence divergence;  ///< meaningful if ending is Ending::diverged
+  Divergence divergence;                  ///< meaningful if ending is Ending::diverged
+  std::span<const VisitedState> visited;  ///< in path order, if visits are recorded
 };
 
 /// A Markov kernel and the chain's current state. Its randomness comes from the address alone.
@@ -140,6 +134,9 @@ class Kernel {
 
   /// From now on, sums these features over all states of every trajectory; nullptr for none.
   virtual void use_features(const Features* features) = 0;
+
+  /// From now on, records every state that a transition visits, or no longer.
+  virtual void record_visits(bool record) = 0;
 
   virtual const Transition& transition(const Tuning& tuning, const Address& address) = 0;
 

@@ -37,16 +37,16 @@ class FeatureSums {
     tree_weight_ = 0;
   }
   void start(Handle state, double weight) {
-    if (!(weight > 0)) return;
+    if (!(weight > 0) || !active()) return;
     features_->add(weight, states_->view(state), tree_);
     tree_weight_ += weight;
   }
-  void begin_half(std::uint64_t) {
+  void begin_half(Direction, std::uint64_t) {
     std::fill(half_.begin(), half_.end(), 0.0);
     half_weight_ = 0;
   }
   void leaf(Handle state, double weight) {
-    if (!(weight > 0)) return;
+    if (!(weight > 0) || !active()) return;
     half_weight_ += weight;
     // States are added in batches, which saves most of the passes over the sums.
     states_->retain(state);
@@ -61,6 +61,7 @@ class FeatureSums {
     for (std::size_t k = 0; k < waiting_count_; ++k) waiting_[k].weight *= factor;
   }
   void commit(Direction, double tree_factor, double half_factor) {
+    if (!active()) return;
     add_waiting();
     if (tree_factor != 1) rescale(tree_, tree_weight_, tree_factor);
     for (std::size_t i = 0; i < tree_.size(); ++i) tree_[i] += half_factor * half_[i];

@@ -21,7 +21,7 @@ class KeepNone {
  public:
   template <class Handle>
   void start(Handle, double) {}
-  void begin_half(std::uint64_t) {}
+  void begin_half(Direction, std::uint64_t) {}
   template <class Handle>
   void leaf(Handle, double) {}
   void join() {}
@@ -41,7 +41,7 @@ class KeepEvery {
 
   void begin(const Stream&) { kept_.clear(); }
   void start(Handle state, double weight) { kept_.start(state, weight); }
-  void begin_half(std::uint64_t) { kept_.begin_half(); }
+  void begin_half(Direction, std::uint64_t) { kept_.begin_half(); }
   void leaf(Handle state, double weight) { kept_.append(kept_.half(), state, weight); }
   void join() {}
   template <class Selected>
@@ -90,7 +90,7 @@ class KeepSpread {
     stream_ = stream;
   }
   void start(Handle state, double weight) { kept_.start(state, weight); }
-  void begin_half(std::uint64_t leaves) {
+  void begin_half(Direction, std::uint64_t leaves) {
     if (kept_.tree().size() > count_) {
       sample_systematically(kept_.tree(), count_, stream_.uniform(),
                             [&](const auto& entry) { kept_.states().release(entry.state); });
@@ -234,7 +234,7 @@ class KeepSimple {
     fill(kept_.tree(), state, weight);
     tree_weight_ = weight;
   }
-  void begin_half(std::uint64_t) {
+  void begin_half(Direction, std::uint64_t) {
     kept_.begin_half();
     subtrees_.clear();
   }

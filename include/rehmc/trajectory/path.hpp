@@ -48,7 +48,7 @@ PathOutcome walk_path(W& walk, const Path<typename W::State>& path, K& keeper,
   PathOutcome outcome;
   double rejected = 0;
   std::uint64_t done = 0;
-  keeper.begin_half(path.steps);
+  keeper.begin_half(Direction::forward, path.steps);
   while (done < path.steps) {
     const PathStep<typename W::State> step = walk.step();
     if (step.diverged) {

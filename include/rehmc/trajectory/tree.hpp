@@ -1,8 +1,6 @@
 // The doubling tree of NUTS, written against an abstract walk: it knows no physics.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/direction.hpp"
 #include "rehmc/trajectory/ending.hpp"
 #include "rehmc/trajectory/weight.hpp"
 
 namespace rehmc {
-
-enum class Direction : int { backward = -1, forward = 1 };
 
 /// One new state at the end of the walk.
 template <class State>
@@ -27,26 +24,27 @@ struct Leaf {
 
 /// A reversible walk along states, extended at either end.
 ///
-/// A `Run` is what a turning criterion needs to know of consecutive states, in the order in which
-/// they were reached. `join(run, next)` appends the run `next`, whose first state follows the last
-/// one of `run`, consumes `next`, and tells whether the joined run turns. `step()` returns a state
-/// that stays alive until the next step; whoever wants it longer retains it.
+/// A `Segment` is what a turning criterion needs to know of consecutive states, in the order in
+/// which they were reached. `join(segment, next)` appends the segment `next`, whose first state
+/// follows the last one of `segment`, consumes `next`, and returns whether the joined segment
+/// turns. `step()` returns a state that stays alive until the next step; whoever wants it longer
+/// retains it.
 template <class W>
-concept Walk = requires(W& walk, typename W::State state, typename W::Run& run,
+concept Walk = requires(W& walk, typename W::State state, typename W::Segment& segment,
                         Direction direction) {
   walk.begin_half(direction);
   { walk.step() } -> std::same_as<Leaf<typename W::State>>;
-  { walk.run_of_last_step() } -> std::same_as<typename W::Run>;
-  { walk.join(run, run) } -> std::convertible_to<bool>;
-  walk.reverse(run);
-  walk.release(run);
+  { walk.segment_of_last_step() } -> std::same_as<typename W::Segment>;
+  { walk.join(segment, segment) } -> std::convertible_to<bool>;
+  walk.reverse(segment);
+  walk.release(segment);
   walk.keep_half();
   walk.drop_half();
 };
 
 /// How the next state of the chain is selected: `selected` becomes `candidate` with the given
 /// probability. In production one of the two states is drawn; in the exactness tests a selection is
-/// a distribution and `choose` mixes, so that one run gives all probabilities.
+/// a distribution and `choose` mixes, so that one tree gives all probabilities.
 template <class S, class State>
 concept Selection = requires(S& selection, State state, typename S::Selected& selected) {
   { selection.leaf(state) } -> std::same_as<typename S::Selected>;
@@ -60,7 +58,7 @@ concept Selection = requires(S& selection, State state, typename S::Selected& se
 template <class K, class State>
 concept PathKeeper = requires(K& keeper, State state, Direction direction) {
   keeper.start(state, 1.0);
-  keeper.begin_half(std::uint64_t{1});
+  keeper.begin_half(direction, std::uint64_t{1});
   keeper.leaf(state, 1.0);
   keeper.join();
   keeper.rescale_half(0.5);
@@ -84,8 +82,8 @@ class KeepAll {
   void start(State state, double weight) {
     each([&](auto& keeper) { keeper.start(state, weight); });
   }
-  void begin_half(std::uint64_t leaves) {
-    each([&](auto& keeper) { keeper.begin_half(leaves); });
+  void begin_half(Direction direction, std::uint64_t leaves) {
+    each([&](auto& keeper) { keeper.begin_half(direction, leaves); });
   }
   template <class State>
   void leaf(State state, double weight) {
@@ -117,9 +115,9 @@ class KeepAll {
 };
 
 /// A subtree: a few integers and sums. Merging two moves no states.
-template <class Run, class Selected>
+template <class Segment, class Selected>
 struct Subtree {
-  Run run;
+  Segment segment;
   Selected selected;
   double weight;  ///< sum over its leaves, in units of the scale of its half (or of the tree)
 };
@@ -139,7 +137,7 @@ template <Walk W, Selection<typename W::State> S, Keeper<typename W::State, type
 class Tree {
  public:
   using State = typename W::State;
-  using Branch = Subtree<typename W::Run, typename S::Selected>;
+  using Branch = Subtree<typename W::Segment, typename S::Selected>;
 
   explicit Tree(std::vector<Branch>& stack, W& walk, S& selection, K& keeper)
       : stack_(stack), walk_(walk), selection_(selection), keeper_(keeper) {
@@ -149,12 +147,12 @@ class Tree {
   /// Grows from the walk's start until it turns, diverges or reaches max_depth. Bit j of
   /// `directions` is the direction of doubling j (1: forward). The chosen state is in `tree`.
   TreeOutcome grow(Branch& tree, std::uint64_t directions, int max_depth) {
-    double tree_scale = 0;
+    WeightScale tree_scale;
     for (int depth = 0; depth < max_depth; ++depth) {
       const auto direction = (directions >> depth) & 1U ? Direction::forward : Direction::backward;
       walk_.begin_half(direction);
-      keeper_.begin_half(std::uint64_t{1} << depth);
-      half_scale_ = 0;
+      keeper_.begin_half(direction, std::uint64_t{1} << depth);
+      half_scale_ = WeightScale{};
       if (const Ending ending = grow_half(depth); ending != Ending::completed) {
         drop_half();
         return {depth, ending};
@@ -162,11 +160,8 @@ class Tree {
       Branch half = std::move(stack_.back());
       stack_.pop_back();
 
-      // Only here can the two scales differ; the larger one wins.
-      const double scale = std::max(tree_scale, half_scale_);
-      const double tree_factor = std::exp(tree_scale - scale);
-      const double half_factor = std::exp(half_scale_ - scale);
-      tree_scale = scale;
+      // Only here can the two scales differ.
+      const auto [tree_factor, half_factor] = tree_scale.merge(half_scale_);
       tree.weight *= tree_factor;
       half.weight *= half_factor;
 
@@ -177,9 +172,9 @@ class Tree {
       keeper_.commit(direction, tree_factor, half_factor);
       walk_.keep_half();
 
-      if (direction == Direction::backward) walk_.reverse(tree.run);
-      const bool turned = walk_.join(tree.run, half.run);
-      if (direction == Direction::backward) walk_.reverse(tree.run);
+      if (direction == Direction::backward) walk_.reverse(tree.segment);
+      const bool turned = walk_.join(tree.segment, half.segment);
+      if (direction == Direction::backward) walk_.reverse(tree.segment);
       if (turned) return {depth + 1, Ending::turned};
     }
     return {max_depth, Ending::depth_limit};
@@ -193,7 +188,7 @@ class Tree {
       const Leaf<State> leaf = walk_.step();
       if (leaf.diverged) return Ending::diverged;
       const double weight = in_half_scale(leaf.weight);
-      stack_.push_back({walk_.run_of_last_step(), selection_.leaf(leaf.state), weight});
+      stack_.push_back({walk_.segment_of_last_step(), selection_.leaf(leaf.state), weight});
       keeper_.leaf(leaf.state, weight);
       // After leaf n as many complete subtrees end as n has trailing zero bits.
       for (std::uint64_t size = 2; (n & (size - 1)) == 0; size *= 2) {
@@ -211,26 +206,21 @@ class Tree {
     earlier.weight = total;
     keeper_.join();
     keeper_.subtree(earlier.selected, total, size);
-    const bool turned = walk_.join(earlier.run, later.run);
+    const bool turned = walk_.join(earlier.segment, later.segment);
     stack_.pop_back();
     return turned;
   }
 
   double in_half_scale(const Weight& weight) {
-    if (weight.log_scale == half_scale_) return weight.value;
-    if (weight.log_scale > half_scale_) {
-      const double factor = std::exp(half_scale_ - weight.log_scale);
+    return half_scale_.in_units(weight, [&](double factor) {
       for (Branch& branch : stack_) branch.weight *= factor;
       keeper_.rescale_half(factor);
-      half_scale_ = weight.log_scale;
-      return weight.value;
-    }
-    return weight.value * std::exp(weight.log_scale - half_scale_);
+    });
   }
 
   void drop_half() {
     for (Branch& branch : stack_) {
-      walk_.release(branch.run);
+      walk_.release(branch.segment);
       selection_.release(branch.selected);
     }
     stack_.clear();
@@ -242,7 +232,7 @@ class Tree {
   W& walk_;
   S& selection_;
   K& keeper_;
-  double half_scale_ = 0;
+  WeightScale half_scale_;
 };
 
 }  // namespace rehmc

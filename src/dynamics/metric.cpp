@@ -1,4 +1,6 @@
-// Dense and low-rank metrics: the velocity is carried along, so a step takes one product.
+// Unit, diagonal, dense and low-rank metrics.
+#include "rehmc/dynamics/metric.hpp"
+
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
@@ -7,87 +9,62 @@
 #include <cmath>
 #include <utility>
 
-#include "lanes.hpp"
 #include "rehmc/core/error.hpp"
-#include "rehmc/dynamics/metric.hpp"
 
 namespace rehmc {
 
 namespace {
 
-using lanes::at;
-
-/// A momentum block holds p, then the velocity v = M^{-1} p, then M^{-1} g, then room for a
-/// product's own use if it needs some. Since M^{-1} is linear, v_half = v + step/2 M^{-1} g and
-/// v_new = v_half + step/2 M^{-1} g_new: the velocity form of leapfrog, with M^{-1} g_new as its
-/// only product.
-class MatrixMetric : public Metric {
+class UnitMetric final : public Metric {
  public:
-  explicit MatrixMetric(std::size_t dimension)
-      : dimension_(dimension), n_(padded(dimension)), stride_(vector_stride(dimension)) {}
-
+  explicit UnitMetric(std::size_t dimension) : dimension_(dimension) {}
+  MetricKind kind() const override { return MetricKind::unit; }
+  MassShape shape() const override { return MassShape::identity; }
   std::size_t dimension() const override { return dimension_; }
-  std::size_t momentum_vectors() const override { return 3; }
-  double draw_momentum(Stream& stream, const double* gradient, double* momentum) const override {
-    stream.fill_normal({momentum, dimension_});
-    momentum_from_normal(momentum);
-    multiply(momentum, momentum + stride_);
-    multiply(gradient, momentum + 2 * stride_);
-    return lanes::kinetic_energy(n_, lanes::StoredVelocity{stride_}, momentum);
-  }
-
-  void drift(double step, const PhaseView& from, double* new_position) const override {
-    const double half = 0.5 * step;
-    const double* velocity = from.momentum + stride_;
-    const double* product = from.momentum + 2 * stride_;
-    for (std::size_t i = 0; i < n_; i += lanes::width) {
-      at(new_position, i) = at(from.position, i) + step * (at(velocity, i) + half * at(product, i));
-    }
-  }
-
-  double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
-                        double* next_position) const override {
-    const double half = 0.5 * step;
-    const double* velocity = from.momentum + stride_;
-    const double* product = from.momentum + 2 * stride_;
-    double* new_velocity = to.momentum + stride_;
-    double* new_product = to.momentum + 2 * stride_;
-    multiply(to.gradient, new_product);
-    return 0.5 * lanes::sum_groups(n_, [&](std::size_t i) {
-             const lanes::Lanes p =
-                 at(from.momentum, i) + half * (at(from.gradient, i) + at(to.gradient, i));
-             const lanes::Lanes v = at(velocity, i) + half * (at(product, i) + at(new_product, i));
-             at(to.momentum, i) = p;
-             at(new_velocity, i) = v;
-             at(next_position, i) = at(to.position, i) + step * (v + half * at(new_product, i));
-             return p * v;
-           });
-  }
-
-  double inner_product(const double* left, const double* right) const override {
-    return lanes::inner_product(n_, lanes::StoredVelocity{stride_}, left, right);
-  }
-  JoinProducts join_pairs(const RunMomenta& left, const RunMomenta& right,
-                          double* sum) const override {
-    return lanes::join_pairs(n_, lanes::StoredVelocity{stride_}, left, right, sum);
-  }
-  JoinProducts join(const RunMomenta& left, const RunMomenta& right, double* sum) const override {
-    return lanes::join(n_, lanes::StoredVelocity{stride_}, left, right, sum);
+  void draw_momentum(Stream& stream, std::span<double> momentum) const override {
+    stream.fill_normal(momentum);
   }
   void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
-    multiply(x.data(), result.data());
+    std::copy(x.begin(), x.end(), result.begin());
   }
-
- protected:
-  /// M^{-1} x.
-  virtual void multiply(const double* x, double* result) const = 0;
-  /// Turns a standard normal vector, in place, into p with variance M.
-  virtual void momentum_from_normal(double* momentum) const = 0;
+  std::vector<double> inverse_diagonal() const override {
+    return std::vector<double>(dimension_, 1.0);
+  }
+  std::vector<double> numbers() const override { return {}; }
 
  private:
   std::size_t dimension_;
-  std::size_t n_;
-  std::size_t stride_;
+};
+
+class DiagonalMetric final : public Metric {
+ public:
+  explicit DiagonalMetric(std::span<const double> inverse_mass)
+      : inverse_(inverse_mass.begin(), inverse_mass.end()), root_(inverse_mass.size()) {
+    for (std::size_t i = 0; i < inverse_mass.size(); ++i) {
+      if (!(inverse_mass[i] > 0) || !std::isfinite(inverse_mass[i])) {
+        throw ConfigError(fmt::format(
+            "diagonal metric: entry {} is {}; every entry must be a positive, finite variance",
+            i + 1, inverse_mass[i]));
+      }
+      root_[i] = 1 / std::sqrt(inverse_mass[i]);
+    }
+  }
+  MetricKind kind() const override { return MetricKind::diagonal; }
+  MassShape shape() const override { return MassShape::diagonal; }
+  std::size_t dimension() const override { return inverse_.size(); }
+  void draw_momentum(Stream& stream, std::span<double> momentum) const override {
+    stream.fill_normal(momentum);
+    for (std::size_t i = 0; i < root_.size(); ++i) momentum[i] *= root_[i];
+  }
+  void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
+    for (std::size_t i = 0; i < inverse_.size(); ++i) result[i] = inverse_[i] * x[i];
+  }
+  std::vector<double> inverse_diagonal() const override { return inverse_; }
+  std::vector<double> numbers() const override { return inverse_; }
+
+ private:
+  std::vector<double> inverse_;  ///< M^{-1}
+  std::vector<double> root_;     ///< M^{1/2}
 };
 
 using Vector = Eigen::Map<Eigen::VectorXd>;
@@ -120,10 +97,9 @@ void check_entries(const Eigen::MatrixXd& matrix) {
   }
 }
 
-class DenseMetric final : public MatrixMetric {
+class DenseMetric final : public Metric {
  public:
-  DenseMetric(std::size_t dimension, std::span<const double> inverse_mass)
-      : MatrixMetric(dimension) {
+  DenseMetric(std::size_t dimension, std::span<const double> inverse_mass) {
     const auto d = static_cast<Eigen::Index>(dimension);
     inverse_mass_ = Eigen::Map<const Eigen::MatrixXd>(inverse_mass.data(), d, d);
     check_entries(inverse_mass_);
@@ -133,6 +109,18 @@ class DenseMetric final : public MatrixMetric {
     }
   }
   MetricKind kind() const override { return MetricKind::dense; }
+  MassShape shape() const override { return MassShape::matrix; }
+  std::size_t dimension() const override { return static_cast<std::size_t>(inverse_mass_.rows()); }
+  // M^{-1} = L L', so p = L'^{-1} z has variance M.
+  void draw_momentum(Stream& stream, std::span<double> momentum) const override {
+    stream.fill_normal(momentum);
+    Vector p(momentum.data(), inverse_mass_.rows());
+    cholesky_.matrixU().solveInPlace(p);
+  }
+  void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
+    const auto d = inverse_mass_.rows();
+    Vector(result.data(), d).noalias() = inverse_mass_ * ConstVector(x.data(), d);
+  }
   std::vector<double> inverse_diagonal() const override {
     return {inverse_mass_.diagonal().begin(), inverse_mass_.diagonal().end()};
   }
@@ -141,25 +129,24 @@ class DenseMetric final : public MatrixMetric {
   }
 
  private:
-  void multiply(const double* x, double* result) const override {
-    const auto d = inverse_mass_.rows();
-    Vector(result, d).noalias() = inverse_mass_ * ConstVector(x, d);
-  }
-  // M^{-1} = L L', so p = L'^{-1} z has variance M.
-  void momentum_from_normal(double* momentum) const override {
-    Vector p(momentum, inverse_mass_.rows());
-    cholesky_.matrixU().solveInPlace(p);
-  }
-
   Eigen::MatrixXd inverse_mass_;
   Eigen::LLT<Eigen::MatrixXd> cholesky_;
 };
 
-class LowRankMetric final : public MatrixMetric {
+class LowRankMetric final : public Metric {
  public:
   explicit LowRankMetric(DiagonalPlusLowRank inverse_mass)
-      : MatrixMetric(inverse_mass.dimension()), inverse_mass_(std::move(inverse_mass)) {}
+      : inverse_mass_(std::move(inverse_mass)) {}
   MetricKind kind() const override { return MetricKind::low_rank; }
+  MassShape shape() const override { return MassShape::matrix; }
+  std::size_t dimension() const override { return inverse_mass_.dimension(); }
+  void draw_momentum(Stream& stream, std::span<double> momentum) const override {
+    stream.fill_normal(momentum);
+    inverse_mass_.apply_inverse_root(momentum, momentum);
+  }
+  void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
+    inverse_mass_.apply(x, result);
+  }
   std::vector<double> inverse_diagonal() const override { return inverse_mass_.diagonal(); }
   std::vector<double> numbers() const override {
     std::vector<double> all;
@@ -171,17 +158,20 @@ class LowRankMetric final : public MatrixMetric {
   }
 
  private:
-  void multiply(const double* x, double* result) const override {
-    inverse_mass_.apply({x, dimension()}, {result, dimension()});
-  }
-  void momentum_from_normal(double* momentum) const override {
-    inverse_mass_.apply_inverse_root({momentum, dimension()}, {momentum, dimension()});
-  }
-
   DiagonalPlusLowRank inverse_mass_;
 };
 
 }  // namespace
+
+std::shared_ptr<const Metric> make_unit_metric(std::size_t dimension) {
+  if (dimension == 0) throw ConfigError("unit metric: dimension 0, must be at least 1");
+  return std::make_shared<UnitMetric>(dimension);
+}
+
+std::shared_ptr<const Metric> make_diagonal_metric(std::span<const double> inverse_mass) {
+  if (inverse_mass.empty()) throw ConfigError("diagonal metric: dimension 0, must be at least 1");
+  return std::make_shared<DiagonalMetric>(inverse_mass);
+}
 
 std::shared_ptr<const Metric> make_dense_metric(std::size_t dimension,
                                                 std::span<const double> inverse_mass) {
