@@ -110,7 +110,7 @@ class Recorder {
   void draw(std::uint64_t n) {
     ChainRecord record(reader_, n, gradients_);
     sampler_.draw(n, [&](const Transition& transition) {
-      record.add(reader_.read(transition, Address{}), reader_);
+      record.add(reader_.read(transition, Address{}));
     });
     benchmark::DoNotOptimize(record.kept_gradient.data());
   }

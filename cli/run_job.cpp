@@ -111,7 +111,7 @@ int run_job(const Density& density, const Manifest& manifest, const RunFolder& f
   }
   const bool interrupted = !job->complete();
   const std::string verdict = job->until_verdict();
-  SampleResult result = job->result();
+  SampleResult result = std::move(*job).take_result();
   job.reset();  // kernels hold many vectors, and the summary of a wide model needs the room
   std::uint64_t shortest = draws_of(result.chains.front());
   for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));

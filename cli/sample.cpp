@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <random>
 
 #include "command.hpp"
 #include "display.hpp"
@@ -15,6 +14,7 @@
 #include "rehmc/job/init_file.hpp"
 #include "rehmc/job/manifest.hpp"
 #include "rehmc/output/metric_file.hpp"
+#include "rehmc/run/sample.hpp"
 #include "run_job.hpp"
 #include "stan/starts.hpp"
 
@@ -109,12 +109,6 @@ void set_jitter(HmcSettings& hmc, const std::string& text) {
     hmc.jitter_most = 1 + hmc.jitter_least;
     hmc.jitter_least = 1 - hmc.jitter_least;
   }
-}
-
-std::uint64_t fresh_seed() {
-  // Short enough to be typed again.
-  std::random_device device;
-  return device();
 }
 
 /// Starting points of a model in a file: on the scales that its users know.

@@ -10,7 +10,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
-#include "rehmc/output/stan_csv.hpp"
+#include "rehmc/output/stan_csv_reader.hpp"
 #include "rehmc/summary/summary_json.hpp"
 #include "table.hpp"
 

@@ -60,9 +60,9 @@ ChainResult run_chain(const Workshop& workshop, const Density& density,
   for (int i = 0; i < settings.draws; ++i) {
     workshop.check_stop();
     const Transition& transition = chain.step();
-    record.add(reader.read(transition, chain.address()), reader);
+    record.add(reader.read(transition, chain.address()));
   }
-  return chain_result(chain, std::move(record));
+  return {{chain.facts()}, std::move(record)};
 }
 
 SampleResult sample_run(const Workshop& workshop, const Density& density,

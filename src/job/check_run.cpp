@@ -10,13 +10,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "chain_job.hpp"
+#include "chain_checkpoint.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
 #include "rehmc/output/checkpoint.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/metric_file.hpp"
-#include "rehmc/output/stan_csv.hpp"
+#include "rehmc/output/stan_csv_reader.hpp"
 
 namespace rehmc {
 
@@ -75,16 +75,16 @@ class Inspection {
       say(Kind::problem, problem + "; the previous checkpoint is good and will be used");
     }
     attempt([&] {
-      ArchiveReader reader(stored.content);
-      const auto facts = reader.get<ChainFacts>();
-      draws_.push_back(facts.draws);
+      const ChainCheckpoint checkpoint = parse_checkpoint(stored.content);
+      const ChainFacts facts = checkpoint.facts();
+      draws_.push_back(checkpoint.draws());
       const auto goal = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
-      unfinished_ = unfinished_ || (manifest_.settings.until.empty() && facts.draws < goal);
+      unfinished_ = unfinished_ || (manifest_.settings.until.empty() && checkpoint.draws() < goal);
       say(Kind::good, fmt::format("{}: iteration {}, {} draws", folder_.checkpoint(chain).string(),
-                                  facts.iteration, facts.draws));
+                                  facts.iterations, checkpoint.draws()));
       if (manifest_.settings.store_draws) {
-        inspect_states(chain, facts);
-        inspect_csv(chain, facts);
+        inspect_states(chain, checkpoint);
+        inspect_csv(chain, checkpoint);
       }
       if (facts.sampling) {
         attempt([&] {
@@ -95,9 +95,9 @@ class Inspection {
     });
   }
 
-  void inspect_states(std::size_t chain, const ChainFacts& facts) {
+  void inspect_states(std::size_t chain, const ChainCheckpoint& checkpoint) {
     attempt([&] {
-      const ChainResult result = load_chain(folder_, chain, manifest_, columns_, facts);
+      const ChainResult result = load_chain(folder_, chain, manifest_, columns_, checkpoint);
       for (std::size_t i = 0; i < result.record.size(); ++i) {
         const auto draw = result.record.draw(i);
         if (!std::all_of(draw.begin(), draw.end(), [](double x) { return std::isfinite(x); })) {
@@ -106,19 +106,19 @@ class Inspection {
           return;
         }
       }
-      say(Kind::good,
-          fmt::format("{}: {} draws, all finite", folder_.states(chain).string(), facts.draws));
+      say(Kind::good, fmt::format("{}: {} draws, all finite", folder_.states(chain).string(),
+                                  checkpoint.draws()));
     });
   }
 
-  void inspect_csv(std::size_t chain, const ChainFacts& facts) {
+  void inspect_csv(std::size_t chain, const ChainCheckpoint& checkpoint) {
     const files::path path = folder_.draws(chain);
     attempt([&] {
       if (!files::exists(path)) throw DataError(fmt::format("{}: is missing", path.string()));
-      if (facts.draws == 0) return;
+      if (checkpoint.draws() == 0) return;
       const SampleResult read = read_stan_csv(std::array{path});
       const auto thin = static_cast<std::uint64_t>(manifest_.settings.thin);
-      const std::uint64_t expected = (facts.draws + thin - 1) / thin;
+      const std::uint64_t expected = (checkpoint.draws() + thin - 1) / thin;
       const std::uint64_t found = read.chains.front().record.size();
       if (found > expected) {
         say(Kind::note, fmt::format("{}: has {} draws more than the checkpoint knows of; rehmc "
@@ -137,9 +137,9 @@ class Inspection {
     const files::path recycled = folder_.recycled(chain);
     if (!files::exists(recycled)) {
       say(Kind::problem, fmt::format("{}: is missing", recycled.string()));
-    } else if (files::file_size(recycled) < facts.recycled_bytes) {
+    } else if (files::file_size(recycled) < checkpoint.recycled_bytes) {
       say(Kind::problem, fmt::format("{}: has {} bytes, expected {}", recycled.string(),
-                                     files::file_size(recycled), facts.recycled_bytes));
+                                     files::file_size(recycled), checkpoint.recycled_bytes));
     } else {
       say(Kind::good, fmt::format("{}: complete", recycled.string()));
     }

@@ -36,15 +36,16 @@ Job::Job(const Density& density, const Manifest& manifest, const RunFolder& fold
     : manifest_(manifest),
       folder_(folder),
       columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)),
-      engine_(density, manifest.settings.sample.engine_settings()) {
-  const auto chains = static_cast<std::size_t>(manifest_.settings.sample.chains);
-  progress_.warmup = static_cast<std::uint64_t>(manifest_.settings.sample.warmup.iterations);
-  progress_.draws = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
-  for (std::size_t c = 0; c < chains; ++c) {
-    ChainProgress& progress = progress_.chains.emplace_back();
+      progress_(static_cast<std::size_t>(manifest.settings.sample.chains),
+                static_cast<std::uint64_t>(manifest.settings.sample.warmup.iterations),
+                static_cast<std::uint64_t>(manifest.settings.sample.draws)),
+      engine_(density, manifest.settings.sample.engine_settings()),
+      result_(empty_result(manifest_, columns_)) {
+  result_.chains.resize(progress_.chains.size());
+  for (std::size_t c = 0; c < result_.chains.size(); ++c) {
     chains_.push_back(std::make_unique<ChainJob>(
         ChainJob::Place{&engine_.density(c), &manifest_, &folder_, &columns_, c,
-                        engine_.chains_per_thread(), &progress}));
+                        engine_.chains_per_thread(), &progress_.chains[c], &result_.chains[c]}));
   }
 }
 
@@ -77,24 +78,27 @@ void Job::run(const std::atomic<int>& interrupts) {
   for (std::uint64_t look = next_look(done, most);; look = next_look(look + 1, most)) {
     run_chains_to(look, interrupts);
     if (interrupts != 0) return;
-    const SampleResult so_far = result();
-    auto summary = summarise(so_far);
-    if (sharpens) sharpen_run(so_far, summary);
-    bool all_met = true;
-    until_verdict_.clear();
-    for (const Condition& condition : conditions) {
-      const Verdict verdict = judge(condition, summary);
-      all_met = all_met && verdict.met;
-      until_verdict_ += fmt::format("{}{}: {} at {} draws per chain (worst: {:.4g} for {})",
-                                    until_verdict_.empty() ? "" : "; ", condition.text,
-                                    verdict.met ? "reached" : "not reached", look,
-                                    verdict.worst_value, verdict.worst_name);
-    }
-    if (all_met || look == most) {
+    if (judge_until(conditions, sharpens, look) || look == most) {
       stopped_at_ = look;
       return;
     }
   }
+}
+
+bool Job::judge_until(const std::vector<Condition>& conditions, bool sharpens, std::uint64_t look) {
+  auto summary = summarise(result_);
+  if (sharpens) sharpen_run(result_, summary);
+  bool all_met = true;
+  until_verdict_.clear();
+  for (const Condition& condition : conditions) {
+    const Verdict verdict = judge(condition, summary);
+    all_met = all_met && verdict.met;
+    until_verdict_ += fmt::format("{}{}: {} at {} draws per chain (worst: {:.4g} for {})",
+                                  until_verdict_.empty() ? "" : "; ", condition.text,
+                                  verdict.met ? "reached" : "not reached", look,
+                                  verdict.worst_value, verdict.worst_name);
+  }
+  return all_met;
 }
 
 bool Job::complete() const {
@@ -102,12 +106,6 @@ bool Job::complete() const {
       stopped_at_.value_or(static_cast<std::uint64_t>(manifest_.settings.sample.draws));
   return std::all_of(chains_.begin(), chains_.end(),
                      [&](const auto& chain) { return chain->opened() && chain->draws() >= goal; });
-}
-
-SampleResult Job::result() const {
-  SampleResult result = empty_result(manifest_, columns_);
-  for (const auto& chain : chains_) result.chains.push_back(chain->result());
-  return result;
 }
 
 std::vector<std::string> Job::problems() const {
@@ -161,13 +159,8 @@ SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
                       "on with: rehmc resume {}",
                       stored.problems.front(), folder.path().string()));
     }
-    ArchiveReader reader(stored.content);
-    auto checkpoint = reader.get<StoredChain>();
-    ChainResult& loaded =
-        result.chains.emplace_back(load_chain(folder, chain, manifest, columns, checkpoint.facts));
-    if (checkpoint.running) {
-      loaded.running = std::make_shared<RunningRecord>(std::move(*checkpoint.running));
-    }
+    result.chains.push_back(
+        load_chain(folder, chain, manifest, columns, parse_checkpoint(stored.content)));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // Copies transitions into plain arrays, and those into bytes and back.
 #include "rehmc/output/chain_record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -17,6 +18,27 @@ void append(std::vector<double>& to, std::span<const double> from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+void archive_as_float(ArchiveWriter& archive, std::span<const double> numbers) {
+  std::array<float, 64> part;
+  while (!numbers.empty()) {
+    const std::size_t count = std::min(part.size(), numbers.size());
+    for (std::size_t i = 0; i < count; ++i) part[i] = static_cast<float>(numbers[i]);
+    archive.numbers(std::span<const float>(part.data(), count));
+    numbers = numbers.subspan(count);
+  }
+}
+
+StoredDivergence stored_divergence(const ReadDraw& draw, std::size_t index) {
+  const ReadDivergence read = draw.divergence();
+  StoredDivergence stored;
+  stored.draw = index;
+  stored.fault = draw.transition->divergence.fault;
+  append(stored.start, read.start);
+  append(stored.momentum, draw.transition->divergence.momentum);
+  append(stored.end, read.end);
+  return stored;
+}
+
 }  // namespace
 
 ChainRecord::ChainRecord(const QuantityReader& reader, std::size_t expected_draws,
@@ -25,6 +47,7 @@ ChainRecord::ChainRecord(const QuantityReader& reader, std::size_t expected_draw
       centre(reader.centre().begin(), reader.centre().end()),
       gradients(with_gradients),
       coordinates(reader.dimension()) {
+  centre.resize(columns.size());
   draws.reserve(expected_draws * dimension());
   mean_offset.reserve(expected_draws * dimension());
   mean_square.reserve(expected_draws * dimension());
@@ -49,9 +72,10 @@ void ChainRecord::add_draw(const Transition& transition, std::span<const double>
   ending.push_back(transition.ending);
 }
 
-void ChainRecord::add(const ReadDraw& draw, QuantityReader& reader) {
+void ChainRecord::add(const ReadDraw& draw) {
   const Transition& transition = *draw.transition;
   add_draw(transition, draw.values);
+  if (draw.of_warmup) return;
   append(mean_offset, draw.first);
   append(mean_square, draw.second);
   for (const WeightedState& state : draw.kept) {
@@ -61,7 +85,7 @@ void ChainRecord::add(const ReadDraw& draw, QuantityReader& reader) {
   kept_end.push_back(kept_weight.size());
   if (gradients == KeptGradients::yes) {
     for (const WeightedState& state : transition.recycled) {
-      if (!reader.reads_positions()) append(kept_position, state.state.position);
+      if (!draw.positions_are_values) append(kept_position, state.state.position);
       for (const double entry : state.state.gradient) {
         kept_gradient.push_back(static_cast<float>(entry));
       }
@@ -69,12 +93,7 @@ void ChainRecord::add(const ReadDraw& draw, QuantityReader& reader) {
   }
 
   if (transition.ending == Ending::diverged) {
-    StoredDivergence& stored = divergences.emplace_back();
-    stored.draw = size() - 1;
-    stored.fault = transition.divergence.fault;
-    append(stored.start, reader.read(transition.divergence.start, nullptr));
-    append(stored.momentum, transition.divergence.momentum);
-    append(stored.end, reader.read(transition.divergence.end, nullptr));
+    divergences.push_back(stored_divergence(draw, size() - 1));
   }
 }
 
@@ -84,36 +103,35 @@ void ChainRecord::forget_gradients() {
   kept_gradient = {};
 }
 
-void ChainRecord::archive_draw(ArchiveWriter& archive, std::size_t i,
-                               KeptGradients with_gradients) const {
-  const std::size_t d = dimension();
-  const auto row = [&](const std::vector<double>& matrix, std::size_t begin, std::size_t count) {
-    archive.numbers(std::span(matrix).subspan(begin, count));
-  };
-  for (const auto series : series_of_numbers) archive((this->*series)[i]);
-  archive(depth[i], leapfrogs[i], ending[i]);
-  row(draws, i * d, d);
-  const bool recycles = i < kept_end.size();
-  archive(recycles);
-  if (!recycles) return;
-  row(mean_offset, i * d, d);
-  row(mean_square, i * d, d);
-  const std::size_t begin = kept_begin(i);
-  const std::size_t count = kept_end[i] - begin;
-  archive(static_cast<std::uint32_t>(count));
-  row(kept_weight, begin, count);
-  row(kept, begin * d, count * d);
-  const bool stored = with_gradients == KeptGradients::yes && gradients == KeptGradients::yes;
-  archive(stored, !kept_position.empty());
+void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients,
+                  bool has_kept) {
+  const Transition& transition = *draw.transition;
+  // In the order of series_of_numbers.
+  archive(transition.state.log_density, transition.acceptance, transition.step_size,
+          transition.energy, transition.energy_error, transition.path_length, transition.mass);
+  archive(transition.depth, transition.leapfrogs, transition.ending);
+  archive.numbers(draw.values);
+  archive(!draw.of_warmup);
+  if (draw.of_warmup) return;
+  archive.numbers(draw.first);
+  archive.numbers(draw.second);
+  archive(static_cast<std::uint32_t>(draw.kept.size()));
+  for (const WeightedState& state : draw.kept) archive(state.weight);
+  for (const WeightedState& state : draw.kept) archive.numbers(state.state.position);
+  const bool stored = gradients == KeptGradients::yes;
+  const bool positions_apart = has_kept && !draw.positions_are_values;
+  archive(stored, positions_apart);
   if (stored) {
-    const std::size_t first = begin * coordinates;
-    const std::size_t numbers = count * coordinates;
-    if (!kept_position.empty()) row(kept_position, first, numbers);
-    archive.numbers(std::span(kept_gradient).subspan(first, numbers));
+    if (positions_apart) {
+      for (const WeightedState& state : transition.recycled) {
+        archive.numbers(state.state.position);
+      }
+    }
+    for (const WeightedState& state : transition.recycled) {
+      archive_as_float(archive, state.state.gradient);
+    }
   }
-  for (const StoredDivergence& divergence : divergences) {
-    if (divergence.draw == i) archive(divergence);
-  }
+  if (transition.ending == Ending::diverged) archive(stored_divergence(draw, 0));
 }
 
 void ChainRecord::add_archived(ArchiveReader& archive) {

@@ -12,6 +12,7 @@
 #include "metric_type.hpp"
 #include "number_text.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/output/durable_file.hpp"
 
 namespace rehmc {
 
@@ -162,6 +163,10 @@ std::string metric_json(const Tuning& tuning) {
     append_array(text, metric.inverse_diagonal());
   }
   return text + "}\n";
+}
+
+void MetricSink::begin(const SamplingStart& start) {
+  write_whole(path_, metric_json(start.tuning));
 }
 
 std::shared_ptr<const Metric> read_metric_file(const std::filesystem::path& path,

@@ -72,9 +72,34 @@ std::span<const double> QuantityReader::read(std::span<const double> position, S
   return values_;
 }
 
-const ReadDraw& QuantityReader::read(const Transition& transition, const Address& address) {
+void QuantityReader::start_draw(const Transition& transition, bool of_warmup) {
+  draw_ = {};
   draw_.transition = &transition;
-  draw_.failures = {};
+  draw_.of_warmup = of_warmup;
+  draw_.positions_are_values = reads_positions();
+  draw_.reader = this;
+  divergence_read_ = false;
+}
+
+const ReadDraw& QuantityReader::read_warmup(const Transition& transition, const Address& address) {
+  start_draw(transition, true);
+  Stream stream(address, Purpose::generated);
+  draw_.values = read(transition.state.position, &stream);
+  return draw_;
+}
+
+ReadDivergence QuantityReader::divergence() {
+  const Divergence& divergence = draw_.transition->divergence;
+  if (!divergence_read_) {
+    read_into(divergence.start, nullptr, divergence_start_);
+    read_into(divergence.end, nullptr, divergence_end_);
+    divergence_read_ = true;
+  }
+  return {divergence_start_, divergence_end_};
+}
+
+const ReadDraw& QuantityReader::read(const Transition& transition, const Address& address) {
+  start_draw(transition, false);
   read_gradients(transition);
   const std::size_t d = dimension_;
   if (reads_positions()) {

@@ -13,24 +13,36 @@ std::string recycled_csv_head(const std::vector<std::string>& names) {
   return head + '\n';
 }
 
-void append_recycled_rows(std::string& to, const ChainRecord& record, std::size_t draw, int chain) {
-  const std::size_t d = record.dimension();
-  const std::size_t begin = record.kept_begin(draw);
-  const std::size_t end = record.kept_begin(draw + 1);
-  for (std::size_t i = begin; i < end; ++i) {
+void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t index, int chain) {
+  for (std::size_t i = 0; i < draw.kept.size(); ++i) {
     append_number(to, chain);
     to += ',';
-    append_number(to, draw + 1);
+    append_number(to, index + 1);
     to += ',';
-    append_number(to, i - begin + 1);
+    append_number(to, i + 1);
     to += ',';
-    append_number(to, std::log(record.kept_weight[i]));
-    for (const double value : std::span(record.kept).subspan(i * d, d)) {
+    append_number(to, std::log(draw.kept[i].weight));
+    for (const double value : draw.kept[i].state.position) {
       to += ',';
       append_number(to, value);
     }
     to += '\n';
   }
+}
+
+RecycledCsvSink::RecycledCsvSink(const std::filesystem::path& path,
+                                 const std::vector<std::string>& names, int chain,
+                                 std::uint64_t thin)
+    : file_(path), chain_(chain), thin_(thin) {
+  file_.waiting() += recycled_csv_head(names);
+}
+
+RecycledCsvSink::RecycledCsvSink(const std::filesystem::path& path, std::uint64_t bytes, int chain,
+                                 std::uint64_t thin)
+    : file_(path, bytes), chain_(chain), thin_(thin) {}
+
+void RecycledCsvSink::add(const ReadDraw& draw, std::uint64_t index) {
+  if (index % thin_ == 0) append_recycled_rows(file_.waiting(), draw, index, chain_);
 }
 
 }  // namespace rehmc

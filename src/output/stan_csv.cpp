@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "metric_type.hpp"
 #include "number_text.hpp"
@@ -132,25 +133,25 @@ std::string num_samples_field(std::uint64_t draws, std::size_t width) {
   return fmt::format("{:<{}}", draws, width);
 }
 
-void append_stan_row(std::string& to, const ChainRecord& record, std::size_t draw) {
+void append_stan_row(std::string& to, const ReadDraw& draw) {
   const auto add = [&](auto number) {
     append_number(to, number);
     to += ',';
   };
-  const bool recycles = draw < record.kept_end.size();
-  add(record.log_density[draw]);
-  add(record.acceptance[draw]);
-  add(record.step_size[draw]);
-  add(record.depth[draw]);
-  add(record.leapfrogs[draw]);
-  add(record.ending[draw] == Ending::diverged ? 1 : 0);
-  add(record.energy[draw]);
-  add(record.path_length[draw]);
-  add(record.energy_error[draw]);
-  add(recycles ? record.kept_begin(draw + 1) - record.kept_begin(draw) : std::size_t{0});
-  add(record.ending[draw] == Ending::depth_limit ? 1 : 0);
-  add(record.mass[draw]);
-  for (const double value : record.draw(draw)) add(value);
+  const Transition& transition = *draw.transition;
+  add(transition.state.log_density);
+  add(transition.acceptance);
+  add(transition.step_size);
+  add(transition.depth);
+  add(transition.leapfrogs);
+  add(transition.ending == Ending::diverged ? 1 : 0);
+  add(transition.energy);
+  add(transition.path_length);
+  add(transition.energy_error);
+  add(draw.kept.size());
+  add(transition.ending == Ending::depth_limit ? 1 : 0);
+  add(transition.mass);
+  for (const double value : draw.values) add(value);
   to.back() = '\n';
 }
 
@@ -189,6 +190,40 @@ std::string stan_timing(double seconds_warmup, double seconds_sampling) {
       "#                {:.6f} seconds (Total)\n"
       "# \n",
       seconds_warmup, seconds_sampling, seconds_warmup + seconds_sampling);
+}
+
+StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
+                         const std::vector<std::string>& names)
+    : file_(path), info_(std::move(info)), head_(stan_csv_head(info_, names)) {
+  file_.waiting() += std::exchange(head_.text, {});
+}
+
+StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
+                         const std::vector<std::string>& names, std::uint64_t bytes,
+                         std::uint64_t draws)
+    : file_(path, bytes),
+      info_(std::move(info)),
+      head_(stan_csv_head(info_, names)),
+      draws_(draws) {
+  head_.text.clear();
+}
+
+void StanCsvSink::begin(const SamplingStart& start) {
+  file_.waiting() += stan_adaptation(info_, start.tuning);
+}
+
+void StanCsvSink::add(const ReadDraw& draw, std::uint64_t index) {
+  if (!draw.of_warmup) draws_ = index + 1;
+  if (index % static_cast<std::uint64_t>(info_.thin) == 0) append_stan_row(file_.waiting(), draw);
+}
+
+void StanCsvSink::sync() {
+  file_.patch(head_.num_samples_at, num_samples_field(draws_, head_.num_samples_width));
+  file_.sync();
+}
+
+void StanCsvSink::finish(const ChainFacts& facts) {
+  file_.sync_closing(stan_timing(facts.seconds_warmup, facts.seconds_sampling));
 }
 
 }  // namespace rehmc

@@ -1,4 +1,6 @@
 // Reads Stan CSV, whoever wrote it, and says exactly what is wrong where it cannot.
+#include "rehmc/output/stan_csv_reader.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +17,6 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
-#include "rehmc/output/stan_csv.hpp"
 
 namespace rehmc {
 
@@ -385,6 +386,8 @@ class StanCsvFile {
     const auto gradients = [](const ChainRecord& record) {
       return std::accumulate(record.leapfrogs.begin(), record.leapfrogs.end(), std::uint64_t{0});
     };
+    chain_.iterations = chain_.warmup.size() + chain_.record.size();
+    chain_.sampling = true;
     chain_.gradients_warmup = gradients(chain_.warmup);
     chain_.gradients_sampling = gradients(chain_.record);
     chain_.divergences_warmup = static_cast<std::uint64_t>(

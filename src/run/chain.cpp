@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "rehmc/core/error.hpp"
+#include "rehmc/model/spot_check.hpp"
 
 namespace rehmc {
 
@@ -25,13 +25,12 @@ Warmup start(const Density& density, const SampleSettings& settings, const Addre
 }
 
 std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleSettings& settings,
-                                           const Address& address, ArchiveReader& stored) {
-  const bool warming_up = stored.get<bool>();
+                                           const Address& address, const ChainFacts& facts,
+                                           ArchiveReader& stored) {
   auto kernel = make_kernel(density, settings.kernel);
-  if (warming_up) return Warmup(std::move(kernel), settings.warmup, address, stored);
-  Tuning tuning;
-  stored(*kernel, tuning);
-  return FrozenKernel(std::move(kernel), std::move(tuning));
+  if (!facts.sampling) return Warmup(std::move(kernel), settings.warmup, address, stored);
+  stored(*kernel);
+  return FrozenKernel(std::move(kernel), facts.tuning);
 }
 
 /// Gradients as Stein features take them: C g over the diagonal of C, with C the inverse of the
@@ -50,32 +49,53 @@ GradientMap mapped_by(const std::shared_ptr<const Metric>& metric) {
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              SummedFeatures summed)
-    : address_(address), summed_(summed), phase_(start(density, settings, address)) {}
+    : address_(address),
+      warmup_iterations_(static_cast<std::uint64_t>(settings.warmup.iterations)),
+      summed_(summed),
+      phase_(start(density, settings, address)) {}
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              ArchiveReader& stored, SummedFeatures summed)
-    : address_(address), summed_(summed), phase_(restore(density, settings, address, stored)) {
-  stored(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
+    : address_(address),
+      facts_(stored.get<ChainFacts>()),
+      warmup_iterations_(static_cast<std::uint64_t>(settings.warmup.iterations)),
+      summed_(summed),
+      phase_(restore(density, settings, address, facts_, stored)) {
   if (warming_up()) return;
   stored(centre_);
   use_features(std::get<FrozenKernel>(phase_));
 }
 
 void Chain::archive(ArchiveWriter& archive) const {
-  archive(warming_up());
+  archive(facts());
   if (warming_up()) {
     archive(std::get<Warmup>(phase_));
   } else {
-    const auto& frozen = std::get<FrozenKernel>(phase_);
-    archive(frozen.kernel(), frozen.tuning());
+    archive(kernel(), centre_);
   }
-  archive(iteration_, gradients_warmup_, divergences_warmup_, spot_check_);
-  if (!warming_up()) archive(centre_);
+}
+
+ChainFacts Chain::facts() const {
+  ChainFacts facts = facts_;
+  facts.tuning = tuning();
+  const std::uint64_t gradients = guard().evaluations();
+  if (!facts.sampling) facts.gradients_warmup = gradients;
+  facts.gradients_sampling = gradients - facts.gradients_warmup;
+  for (std::size_t f = 0; f < fault_count; ++f) {
+    facts.faults[f] = guard().faults(static_cast<Fault>(f));
+  }
+  facts.first_message = guard().first_message();
+  return facts;
+}
+
+void Chain::add_seconds(double seconds) {
+  (warming_up() ? facts_.seconds_warmup : facts_.seconds_sampling) += seconds;
 }
 
 void Chain::begin_sampling() {
   FrozenKernel frozen = std::move(std::get<Warmup>(phase_)).finish();
-  gradients_warmup_ = frozen.guard().evaluations();
+  facts_.sampling = true;
+  facts_.gradients_warmup = frozen.guard().evaluations();
   const auto position = frozen.state().position;
   centre_.assign(position.begin(), position.end());
   use_features(frozen);
@@ -86,12 +106,13 @@ void Chain::begin_sampling() {
 void Chain::check_gradient(const FrozenKernel& frozen) {
   // About a fiftieth of what warmup cost. Chains look at different coordinates.
   constexpr std::uint64_t gradients_per_direction = 250;
-  const auto count = static_cast<std::size_t>(gradients_warmup_ / gradients_per_direction + 1);
+  const auto count =
+      static_cast<std::size_t>(facts_.gradients_warmup / gradients_per_direction + 1);
   std::vector<double> steps = frozen.tuning().metric->inverse_diagonal();
   for (double& step : steps) step = std::sqrt(step);
   Stream stream(address_, Purpose::spot_check);
-  spot_check_ = rehmc::spot_check(frozen.guard().density(), frozen.state().position, steps,
-                                  address_.chain * count, count, stream);
+  facts_.spot_check = spot_check(frozen.guard().density(), frozen.state().position, steps,
+                                 address_.chain * count, count, stream);
 }
 
 void Chain::use_features(FrozenKernel& frozen) {
@@ -105,10 +126,10 @@ void Chain::use_features(FrozenKernel& frozen) {
 }
 
 const Transition& Chain::step() {
-  address_.iteration = iteration_++;
+  address_.iteration = facts_.iterations++;
   if (auto* frozen = std::get_if<FrozenKernel>(&phase_)) return frozen->transition(address_);
   const Transition& transition = std::get<Warmup>(phase_).step();
-  if (transition.ending == Ending::diverged) ++divergences_warmup_;
+  if (transition.ending == Ending::diverged) ++facts_.divergences_warmup;
   return transition;
 }
 

@@ -3,77 +3,35 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <memory>
 #include <random>
-#include <utility>
 
 #include "rehmc/core/error.hpp"
-#include "rehmc/run/chain.hpp"
+#include "rehmc/output/memory_sinks.hpp"
+#include "rehmc/run/chain_loop.hpp"
 
 namespace rehmc {
 
 namespace {
 
-std::uint64_t fresh_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32U) | device();
-}
-
-ChainResult run_chain(const Density& density, const SampleSettings& settings,
-                      const Address& address) {
-  Chain chain(density, settings, address);
-  while (!chain.warm()) chain.step();
-  chain.begin_sampling();
-  QuantityReader reader(density, {}, generated_of_kept(settings));
-  reader.set_centre(chain.centre());
-  ChainRecord record(reader, static_cast<std::size_t>(settings.draws),
-                     settings.sharpen ? KeptGradients::yes : KeptGradients::no);
-  QuantityFailures failures;
-  for (int i = 0; i < settings.draws; ++i) {
-    const Transition& transition = chain.step();
-    const ReadDraw& draw = reader.read(transition, chain.address());
-    failures += draw.failures;
-    record.add(draw, reader);
-  }
-  ChainResult result = chain_result(chain, std::move(record));
-  result.quantity_failures = failures;
-  return result;
+void check_progress(const Progress& progress, const SampleSettings& settings) {
+  if (progress.chains.size() == static_cast<std::size_t>(settings.chains)) return;
+  throw ConfigError(
+      fmt::format("progress: made for {} chains, but there are {}; make it for as many",
+                  progress.chains.size(), settings.chains));
 }
 
 }  // namespace
 
-ChainResult chain_result(const Chain& chain, ChainRecord record) {
-  ChainResult result{.record = std::move(record), .tuning = chain.tuning()};
-  const std::uint64_t gradients = chain.guard().evaluations();
-  result.gradients_warmup = chain.warming_up() ? gradients : chain.gradients_warmup();
-  result.gradients_sampling = gradients - result.gradients_warmup;
-  result.divergences_warmup = chain.divergences_warmup();
-  result.spot_check = chain.spot_check();
-  for (std::size_t f = 0; f < fault_count; ++f) {
-    result.faults[f] = chain.guard().faults(static_cast<Fault>(f));
-  }
-  result.first_message = chain.guard().first_message();
-  return result;
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return device();
 }
 
-void SampleSettings::check() const {
-  check_settings(*this);
-  check_settings(initial);
-  kernel.check();
-  warmup.check();
-  if (recycle_generated && kernel.recycling.kind == RecyclingKind::none) {
-    throw ConfigError(
-        "recycle-generated: no states are kept with the recycling none; leave out one of both");
-  }
-  if (start.size() > 1 && start.size() != static_cast<std::size_t>(chains)) {
-    throw ConfigError(
-        fmt::format("start: {} positions for {} chains; give none, one, or one per chain",
-                    start.size(), chains));
-  }
-}
-
-SampleResult sample(const Density& density, const SampleSettings& settings) {
+SampleResult sample(const Density& density, const SampleSettings& settings,
+                    const SampleControl& control) {
   settings.check();
+  if (control.progress != nullptr) check_progress(*control.progress, settings);
   SampleResult result;
   result.quantities = density.quantities();
   result.names = names_of(result.quantities);
@@ -81,15 +39,27 @@ SampleResult sample(const Density& density, const SampleSettings& settings) {
   result.kernel = settings.kernel;
   result.recycle_generated = settings.recycle_generated;
   result.seed = settings.seed ? *settings.seed : fresh_seed();
+  result.chains.resize(static_cast<std::size_t>(settings.chains));
 
-  std::vector<std::optional<ChainResult>> finished(static_cast<std::size_t>(settings.chains));
+  const auto draws = static_cast<std::uint64_t>(settings.draws);
   std::atomic<bool> failed = false;
+  const Stop stop{control.interrupts, &failed};
   Engine engine(density, settings.engine_settings());
-  engine.run(failed, [&](std::size_t chain) {
-    finished[chain] = run_chain(engine.density(chain), settings,
-                                {result.seed, static_cast<std::uint32_t>(chain), 0});
+  engine.run(failed, [&](std::size_t c) {
+    if (stop.raised()) return;
+    const Address address{result.seed, static_cast<std::uint32_t>(c), 0};
+    RecordSink record(result.chains[c], draws,
+                      settings.sharpen ? KeptGradients::yes : KeptGradients::no);
+    ChainLoop loop(std::make_unique<Chain>(engine.density(c), settings, address),
+                   QuantityReader(engine.density(c), {}, generated_of_kept(settings)), {&record},
+                   {.chains_per_thread = engine.chains_per_thread(),
+                    .progress = control.progress ? &control.progress->chains[c] : nullptr});
+    loop.advance(draws, stop);
+    result.chains[c].facts() = loop.chain().facts();
   });
-  for (auto& chain : finished) result.chains.push_back(std::move(*chain));
+  for (const ChainResult& chain : result.chains) {
+    result.stopped = result.stopped || chain.record.size() < draws;
+  }
   return result;
 }
 

@@ -92,7 +92,7 @@ std::vector<ChainRecord> run_chains(const Case& what, Kernel& kernel, std::size_
     reader.set_centre(centre);
     ChainRecord& record = records.emplace_back(reader, what.draws);
     for (; address.iteration < what.draws; ++address.iteration) {
-      record.add(reader.read(kernel.transition(what.tuning, address), address), reader);
+      record.add(reader.read(kernel.transition(what.tuning, address), address));
     }
   }
   kernel.use_features(nullptr);

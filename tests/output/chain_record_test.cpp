@@ -42,7 +42,7 @@ TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
       for (std::size_t i = 0; i < 80; ++i) {
         const Transition& transition =
             kernel->transition(testing::diagonal_tuning(dimension, 0.3), address(i));
-        record.add(reader.read(transition, address(i)), reader);
+        record.add(reader.read(transition, address(i)));
         ASSERT_EQ(record.size(), i + 1);
         ASSERT_EQ(copy(record.draw(i)), copy(transition.state.position));
         ASSERT_EQ(record.log_density[i], transition.state.log_density);

@@ -122,8 +122,9 @@ SampleResult some_result(std::vector<std::string> names, std::size_t draws,
   result.names = std::move(names);
   const std::size_t d = result.names.size();
   for (std::size_t chain = 0; chain < 2; ++chain) {
-    result.chains.push_back({.record = some_record(chain, draws, d, counts),
-                             .tuning = {0.5, make_diagonal_metric(Numbers(d, 2.0))}});
+    ChainResult& added = result.chains.emplace_back();
+    added.record = some_record(chain, draws, d, counts);
+    added.tuning = {0.5, make_diagonal_metric(Numbers(d, 2.0))};
   }
   return result;
 }

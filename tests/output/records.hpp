@@ -1,4 +1,4 @@
-// Empty records of a given number of columns, for tests that fill them by hand.
+// Records for tests: empty ones to be filled by hand, and their draws as sinks get them.
 #pragma once
 
 #include <cstddef>
@@ -15,5 +15,40 @@ inline ChainRecord empty_record(std::size_t columns, std::size_t draws) {
   reader.set_centre(std::vector<double>(columns, 0.0));
   return ChainRecord(reader, draws);
 }
+
+/// Draw i of a record, as a sink gets it; without gradients and divergences.
+class DrawOf {
+ public:
+  DrawOf(const ChainRecord& record, std::size_t i) {
+    transition_.state.position = record.draw(i);
+    transition_.state.log_density = record.log_density[i];
+    transition_.acceptance = record.acceptance[i];
+    transition_.step_size = record.step_size[i];
+    transition_.energy = record.energy[i];
+    transition_.energy_error = record.energy_error[i];
+    transition_.path_length = record.path_length[i];
+    transition_.mass = record.mass[i];
+    transition_.depth = record.depth[i];
+    transition_.leapfrogs = record.leapfrogs[i];
+    transition_.ending = record.ending[i];
+    const std::size_t d = record.dimension();
+    const std::size_t end = i < record.kept_end.size() ? record.kept_end[i] : 0;
+    for (std::size_t k = record.kept_begin(i); k < end; ++k) {
+      kept_.push_back({{std::span(record.kept).subspan(k * d, d), {}, 0}, record.kept_weight[k]});
+    }
+    draw_.transition = &transition_;
+    draw_.values = transition_.state.position;
+    draw_.kept = kept_;
+  }
+  DrawOf(const DrawOf&) = delete;
+  DrawOf& operator=(const DrawOf&) = delete;
+
+  operator const ReadDraw&() const { return draw_; }
+
+ private:
+  Transition transition_;
+  std::vector<WeightedState> kept_;
+  ReadDraw draw_;
+};
 
 }  // namespace rehmc::testing

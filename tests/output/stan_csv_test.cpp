@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/output/stan_csv_reader.hpp"
 #include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
@@ -66,9 +67,9 @@ Tuning diagonal_tuning() {
 std::string whole_file(const StanCsvInfo& info, const ChainRecord& warmup,
                        const ChainRecord& record) {
   std::string text = stan_csv_head(info, {"mu", "theta.1"}).text;
-  for (std::size_t i = 0; i < warmup.size(); ++i) append_stan_row(text, warmup, i);
+  for (std::size_t i = 0; i < warmup.size(); ++i) append_stan_row(text, testing::DrawOf(warmup, i));
   text += stan_adaptation(info, diagonal_tuning());
-  for (std::size_t i = 0; i < record.size(); ++i) append_stan_row(text, record, i);
+  for (std::size_t i = 0; i < record.size(); ++i) append_stan_row(text, testing::DrawOf(record, i));
   return text + stan_timing(0.25, 1.5);
 }
 
@@ -155,8 +156,8 @@ TEST(StanCsv, RowsHoldIntegersAsIntegersAndNoOddSpellings) {
   record.draws = {-nan, -infinity, infinity, 1e22};
   record.log_density = {-0.5, 3};
   std::string text;
-  append_stan_row(text, record, 0);
-  append_stan_row(text, record, 1);
+  append_stan_row(text, testing::DrawOf(record, 0));
+  append_stan_row(text, testing::DrawOf(record, 1));
   EXPECT_EQ(text,
             "-0.5,0.25,0.1,3,7,0,0.42857142857142855,0.7,-0.2727272727272727,0,0,4,nan,-inf\n"
             "3,0.2,0.1,3,7,1,0.5714285714285714,0.7,-0.36363636363636365,0,0,5,inf,1e+22\n");
@@ -165,8 +166,10 @@ TEST(StanCsv, RowsHoldIntegersAsIntegersAndNoOddSpellings) {
 TEST(StanCsv, RowsCountWhatWasKept) {
   ChainRecord record = some_draws(2, 3);
   record.kept_end = {3, 8};
+  record.kept_weight.assign(8, 0.2);
+  record.kept.assign(8 * record.dimension(), 0.0);
   std::string text;
-  append_stan_row(text, record, 1);
+  append_stan_row(text, testing::DrawOf(record, 1));
   EXPECT_NE(text.find(",-0.36363636363636365,5,0,5,"), std::string::npos) << text;
 }
 

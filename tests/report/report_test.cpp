@@ -74,7 +74,7 @@ SampleResult made_up(std::size_t dimension, std::size_t chains, std::size_t draw
       record.kept_weight.assign(draws * kept, 1.0 / static_cast<double>(kept));
       for (std::size_t i = 1; i <= draws; ++i) record.kept_end.push_back(i * kept);
     }
-    result.chains.push_back({.record = std::move(record), .tuning = {}});
+    result.chains.emplace_back().record = std::move(record);
   }
   return result;
 }

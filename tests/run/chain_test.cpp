@@ -79,8 +79,8 @@ TEST(Chain, GoesOnFromAnyIteration) {
         }
         EXPECT_FALSE(straight.warming_up());
         EXPECT_EQ(stored->guard().evaluations(), straight.guard().evaluations());
-        EXPECT_EQ(stored->gradients_warmup(), straight.gradients_warmup());
-        EXPECT_EQ(stored->divergences_warmup(), straight.divergences_warmup());
+        EXPECT_EQ(stored->facts().gradients_warmup, straight.facts().gradients_warmup);
+        EXPECT_EQ(stored->facts().divergences_warmup, straight.facts().divergences_warmup);
       }
     }
   }

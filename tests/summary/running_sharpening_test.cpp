@@ -48,7 +48,7 @@ ChainResult run_chain(const Density& density, const SampleSettings& settings, st
   for (double& value : scale) value = std::sqrt(value);
   const auto record = std::make_shared<RunningRecord>(reader.centre(), scale, true, true);
   for (int i = 0; i < settings.draws; ++i) record->add(reader.read(chain.step(), chain.address()));
-  ChainResult result = chain_result(chain, {});
+  ChainResult result{{chain.facts()}, {}};
   result.running = record;
   return result;
 }

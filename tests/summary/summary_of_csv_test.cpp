@@ -5,8 +5,11 @@
 
 #include "models/eight_schools.hpp"
 #include "rehmc/output/stan_csv.hpp"
+#include "rehmc/output/stan_csv_reader.hpp"
+#include "rehmc/run/sample.hpp"
 #include "rehmc/summary/diagnostics.hpp"
 #include "rehmc/summary/summary.hpp"
+#include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
 namespace rehmc {
@@ -26,7 +29,9 @@ TEST(SummaryOfCsv, IsTheSummaryOfTheDraws) {
     StanCsvInfo info{.model = "schools", .version = "1", .start_datetime = "now"};
     info.warmup = settings.warmup;
     std::string text = stan_csv_head(info, result.names).text + stan_adaptation(info, chain.tuning);
-    for (std::size_t i = 0; i < chain.record.size(); ++i) append_stan_row(text, chain.record, i);
+    for (std::size_t i = 0; i < chain.record.size(); ++i) {
+      append_stan_row(text, testing::DrawOf(chain.record, i));
+    }
     paths.push_back(files.write("chain-" + std::to_string(paths.size()) + ".csv", text));
   }
   const SampleResult read = read_stan_csv(paths);

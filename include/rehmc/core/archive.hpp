@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
@@ -35,6 +36,7 @@ class ArchiveWriter {
   void numbers(std::span<const double> values) { raw(values.data(), values.size_bytes()); }
   void numbers(std::span<const float> values) { raw(values.data(), values.size_bytes()); }
   const std::string& bytes() const { return bytes_; }
+  std::string take() && { return std::move(bytes_); }
   /// Makes room for so many bytes at once, where growing bit by bit would hold them twice.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   void clear() { bytes_.clear(); }

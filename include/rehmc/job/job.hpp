@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rehmc/estimate/convergence.hpp"
@@ -20,6 +21,7 @@
 namespace rehmc {
 
 class ChainJob;
+struct Condition;
 
 /// Samples all chains of a run, side by side, and keeps files and checkpoints as it goes.
 class Job {
@@ -35,8 +37,10 @@ class Job {
 
   /// Whether every chain took all the draws it was meant to.
   bool complete() const;
-  /// What there is of every chain. Only while nobody runs.
-  SampleResult result() const;
+  /// What there is of every chain. Only while no chain runs.
+  const SampleResult& result() const { return result_; }
+  /// The same, moved out; the job cannot run any more.
+  SampleResult take_result() && { return std::move(result_); }
   /// Why `until` stopped the run, or did not; empty without it.
   const std::string& until_verdict() const { return until_verdict_; }
   /// What was found wrong with checkpoints, and mended by going back further.
@@ -54,12 +58,14 @@ class Job {
 
  private:
   void run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts);
+  bool judge_until(const std::vector<Condition>& conditions, bool sharpens, std::uint64_t look);
 
   Manifest manifest_;
   RunFolder folder_;
   std::vector<std::size_t> columns_;
   Progress progress_;
   Engine engine_;
+  SampleResult result_;  ///< the chains add to it
   std::vector<std::unique_ptr<ChainJob>> chains_;
   std::string until_verdict_;
   std::optional<std::uint64_t> stopped_at_;  ///< draws at which `until` ended the run

@@ -29,24 +29,26 @@ struct StoredDivergence {
 /// Whether the kept states are to be sharpened: then their gradients are recorded.
 enum class KeptGradients { no, yes };
 
+/// Stores a draw of which ChainRecord::add_archived() makes the same as ChainRecord::add() of the
+/// draw itself. `has_kept`: this draw or one before it kept states.
+void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients,
+                  bool has_kept);
+
 /// One chain's draws with their statistics and what was recycled. Matrices are stored draw by draw,
 /// with one column for every quantity that is recorded.
 struct ChainRecord {
   ChainRecord() = default;
-  /// The columns are those of the reader, whose centre must have been set.
+  /// The columns are those of the reader. The centre is the reader's, or 0 if that has none yet.
   ChainRecord(const QuantityReader& reader, std::size_t expected_draws,
               KeptGradients gradients = KeptGradients::no);
 
-  /// Copies a draw and the statistics of its transition: what there is in warmup.
+  /// Copies a draw.
+  void add(const ReadDraw& draw);
+  /// Copies the next state and the statistics of its transition: all there is in warmup.
   void add_draw(const Transition& transition, std::span<const double> values);
-  /// Copies all of a draw. The reader may be asked for more.
-  void add(const ReadDraw& draw, QuantityReader& reader);
-
-  /// Stores draw i, with all that belongs to it; the gradients only if asked to.
-  void archive_draw(ArchiveWriter& archive, std::size_t i, KeptGradients gradients) const;
-  /// Appends a stored draw; its dimension must be that of the record.
+  /// Appends a draw that archive_draw() stored; its dimension must be that of the record.
   void add_archived(ArchiveReader& archive);
-  /// Forgets all draws from this one on.
+  /// Removes all draws from this one on.
   void truncate(std::size_t draws_left);
 
   std::size_t dimension() const { return centre.size(); }

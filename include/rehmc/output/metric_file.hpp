@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "rehmc/dynamics/metric.hpp"
 #include "rehmc/kernel/kernel.hpp"
+#include "rehmc/output/sink.hpp"
 
 namespace rehmc {
 
@@ -15,6 +18,17 @@ namespace rehmc {
 /// for unit_e, so that each file can be given back as a metric. Low-rank metrics are told as dense
 /// ones.
 std::string metric_json(const Tuning& tuning);
+
+/// Writes the metric file of a chain when its sampling begins.
+class MetricSink final : public Sink {
+ public:
+  explicit MetricSink(std::filesystem::path path) : path_(std::move(path)) {}
+  void begin(const SamplingStart& start) override;
+  void add(const ReadDraw& /*draw*/, std::uint64_t /*index*/) override {}
+
+ private:
+  std::filesystem::path path_;
+};
 
 /// The metric in such a file: `inv_metric` alone suffices, a vector for a diagonal metric or a
 /// matrix for a dense one. DataError names the file, the key, what was found and what was expected.

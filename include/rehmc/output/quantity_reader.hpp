@@ -32,10 +32,20 @@ struct QuantityFailures {
   }
 };
 
+/// The recorded quantities where a diverging trajectory began and where it ended.
+struct ReadDivergence {
+  std::span<const double> start;
+  std::span<const double> end;
+};
+
+class QuantityReader;
+
 /// A transition as users read it. Views are valid until the reader's next draw.
 struct ReadDraw {
   const Transition* transition = nullptr;
-  std::span<const double> values;  ///< recorded quantities of the next state
+  bool of_warmup = false;             ///< then there are values only: no means, no kept states
+  bool positions_are_values = false;  ///< the recorded quantities are the positions as they are
+  std::span<const double> values;     ///< recorded quantities of the next state
   /// Means of x - centre and (x - centre)^2 for every recorded quantity x: over all states of the
   /// trajectory for coordinates, over the kept ones for what the model computes of them.
   std::span<const double> first;
@@ -43,6 +53,10 @@ struct ReadDraw {
   std::span<const WeightedState> kept;  ///< their positions hold the recorded quantities
   GradientMeans gradients;  ///< likewise, of coordinates if the transition summed them; else empty
   QuantityFailures failures;
+  QuantityReader* reader = nullptr;
+
+  /// Of a transition that diverged. Read when first asked for.
+  ReadDivergence divergence() const;
 };
 
 /// Whether kept states get generated quantities as well, each by random numbers of its own; else
@@ -68,10 +82,16 @@ class QuantityReader {
   /// A transition whose features were MomentFeatures or GradientMomentFeatures about the position
   /// of the centre.
   const ReadDraw& read(const Transition& transition, const Address& address);
+  /// A transition of warmup: its next state alone.
+  const ReadDraw& read_warmup(const Transition& transition, const Address& address);
   /// A single state; generated quantities are NaN without a stream.
   std::span<const double> read(std::span<const double> position, Stream* stream);
 
+  /// Of the transition that was read last, which diverged.
+  ReadDivergence divergence();
+
  private:
+  void start_draw(const Transition& transition, bool of_warmup);
   void copy_recorded(std::span<const double> all, std::vector<double>& to) const;
   /// Whether the model computed them all.
   bool read_into(std::span<const double> position, Stream* stream, std::vector<double>& to);
@@ -99,7 +119,12 @@ class QuantityReader {
   std::array<std::vector<double>, 3> gradients_;
   std::vector<std::vector<double>> kept_;
   std::vector<WeightedState> kept_view_;
+  std::vector<double> divergence_start_;
+  std::vector<double> divergence_end_;
+  bool divergence_read_ = false;
   ReadDraw draw_;
 };
+
+inline ReadDivergence ReadDraw::divergence() const { return reader->divergence(); }
 
 }  // namespace rehmc

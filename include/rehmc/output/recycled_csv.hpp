@@ -2,19 +2,45 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "rehmc/output/chain_record.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/sink.hpp"
 
 namespace rehmc {
 
 /// The line of columns: `chain__,iter__,slot__,log_weight__`, then the parameters.
 std::string recycled_csv_head(const std::vector<std::string>& names);
 
-/// One line for every state that was kept of a draw: the chain, the draw (from 1, over sampling,
-/// before thinning), the place among the states of the draw (from 1), and the logarithm of the
-/// weight; the weights of a draw sum to 1.
-void append_recycled_rows(std::string& to, const ChainRecord& record, std::size_t draw, int chain);
+/// One line for every kept state of a draw: the chain, the draw (from 1, over sampling, before
+/// thinning), the place among the states of the draw (from 1), the logarithm of the weight, and the
+/// recorded quantities; the weights of a draw sum to 1. `index` counts draws from 0.
+void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t index, int chain);
+
+/// Writes the kept states of every `thin`-th draw. Warmup keeps none.
+class RecycledCsvSink final : public Sink {
+ public:
+  /// A new file; `chain` counts from 1.
+  RecycledCsvSink(const std::filesystem::path& path, const std::vector<std::string>& names,
+                  int chain, std::uint64_t thin);
+  /// Appends after the first `bytes` of a file.
+  RecycledCsvSink(const std::filesystem::path& path, std::uint64_t bytes, int chain,
+                  std::uint64_t thin);
+
+  void begin(const SamplingStart& /*start*/) override {}
+  void add(const ReadDraw& draw, std::uint64_t index) override;
+  void sync() override { file_.sync(); }
+  std::size_t waiting() const override { return file_.waiting().size(); }
+  /// Bytes as of the last sync.
+  std::uint64_t size() const { return file_.size(); }
+
+ private:
+  GrowingFile file_;
+  int chain_;
+  std::uint64_t thin_;
+};
 
 }  // namespace rehmc

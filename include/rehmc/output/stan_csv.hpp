@@ -1,17 +1,16 @@
-// Stan CSV: the format in which CmdStan stores draws, written and read.
+// Stan CSV: the format in which CmdStan stores draws, written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "rehmc/adapt/warmup.hpp"
 #include "rehmc/kernel/kernel.hpp"
-#include "rehmc/output/chain_record.hpp"
-#include "rehmc/output/sample_result.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/sink.hpp"
 
 namespace rehmc {
 
@@ -50,8 +49,8 @@ StanCsvHead stan_csv_head(const StanCsvInfo& info, const std::vector<std::string
 /// before thinning. Readers refuse a file whose number of rows is not ceil(draws / thin).
 std::string num_samples_field(std::uint64_t draws, std::size_t width);
 
-/// One line: draw number `draw` of the record.
-void append_stan_row(std::string& to, const ChainRecord& record, std::size_t draw);
+/// One line: a draw.
+void append_stan_row(std::string& to, const ReadDraw& draw);
 
 /// The comments between the rows of warmup and those of sampling. The metric is written in the form
 /// that the head announced: some readers insist.
@@ -60,15 +59,29 @@ std::string stan_adaptation(const StanCsvInfo& info, const Tuning& tuning);
 /// The comments after the last row.
 std::string stan_timing(double seconds_warmup, double seconds_sampling);
 
-/// Reads the chains that CmdStan, cmdstanr, rstan or rehmc wrote, one file per chain. Columns of
-/// the sampler are known by name, wherever they stand, and may be missing: then their series is
-/// NaN, or 0 for counts. Rows of warmup go to ChainResult::warmup. Recycled states are not in these
-/// files: the result says `none`, and moments over all states are empty. A unit metric leaves
-/// Tuning::metric empty, since the file does not tell its dimension; counts of gradients are over
-/// the rows that are there.
-///
-/// DataError names the file, line and column, what was found and what was expected; files must have
-/// the same columns and the same number of draws.
-SampleResult read_stan_csv(std::span<const std::filesystem::path> files);
+/// Writes the Stan CSV file of a chain: every `info.thin`-th draw.
+class StanCsvSink final : public Sink {
+ public:
+  /// A new file.
+  StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
+              const std::vector<std::string>& names);
+  /// Appends after the first `bytes` of a file, which stand for so many draws before thinning.
+  StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
+              const std::vector<std::string>& names, std::uint64_t bytes, std::uint64_t draws);
+
+  void begin(const SamplingStart& start) override;
+  void add(const ReadDraw& draw, std::uint64_t index) override;
+  void sync() override;
+  void finish(const ChainFacts& facts) override;
+  std::size_t waiting() const override { return file_.waiting().size(); }
+  /// Bytes as of the last sync, without what finish() writes.
+  std::uint64_t size() const { return file_.size(); }
+
+ private:
+  GrowingFile file_;
+  StanCsvInfo info_;
+  StanCsvHead head_;  ///< without its text
+  std::uint64_t draws_ = 0;
+};
 
 }  // namespace rehmc

@@ -11,9 +11,9 @@
 #include "rehmc/core/archive.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/log_density.hpp"
-#include "rehmc/model/spot_check.hpp"
+#include "rehmc/output/chain_facts.hpp"
 #include "rehmc/recycle/features.hpp"
-#include "rehmc/run/sample.hpp"
+#include "rehmc/run/sample_settings.hpp"
 
 namespace rehmc {
 
@@ -34,12 +34,14 @@ class Chain {
   // The kernel points at the features.
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
+  /// Stores the chain: its facts first, which can be read without the model.
   void archive(ArchiveWriter& archive) const;
 
   /// Seed, chain and the iteration that step() took last.
   const Address& address() const { return address_; }
-  /// Iterations done, those of warmup included.
-  std::uint64_t iteration() const { return iteration_; }
+  /// Iterations done, including warmup.
+  std::uint64_t iteration() const { return facts_.iterations; }
+  std::uint64_t warmup_iterations() const { return warmup_iterations_; }
   /// Whether the tuning may still change.
   bool warming_up() const { return std::holds_alternative<Warmup>(phase_); }
   /// Whether all of warmup is done: time to begin sampling.
@@ -55,10 +57,13 @@ class Chain {
   StateView state() const { return kernel().state(); }
   /// Where moments are taken about, once sampling has begun.
   std::span<const double> centre() const { return centre_; }
-  std::uint64_t gradients_warmup() const { return gradients_warmup_; }
-  std::uint64_t divergences_warmup() const { return divergences_warmup_; }
-  /// Of the gradient, at the state where sampling began.
-  const SpotCheck& spot_check() const { return spot_check_; }
+
+  /// Everything known about the chain so far, except its draws.
+  ChainFacts facts() const;
+  /// Time spent in the present phase, and quantities that could not be computed: whoever runs the
+  /// chain knows, and the facts hold it.
+  void add_seconds(double seconds);
+  void add_failures(const QuantityFailures& failures) { facts_.quantity_failures += failures; }
 
  private:
   const Kernel& kernel() const;
@@ -66,10 +71,8 @@ class Chain {
   void use_features(FrozenKernel& frozen);
 
   Address address_;
-  std::uint64_t iteration_ = 0;
-  std::uint64_t gradients_warmup_ = 0;
-  std::uint64_t divergences_warmup_ = 0;
-  SpotCheck spot_check_;
+  ChainFacts facts_;  ///< but for what the kernel knows: see facts()
+  std::uint64_t warmup_iterations_;
   SummedFeatures summed_;
   std::vector<double> centre_;
   std::unique_ptr<Features> features_;

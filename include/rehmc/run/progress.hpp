@@ -1,15 +1,16 @@
-// How far the chains are: written by those who sample, read by whoever shows it.
+// How far the chains are: written by the sampling loop, read by whoever shows it.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 
 namespace rehmc {
 
-/// One chain's numbers. Each is read by itself, so nobody ever waits.
+/// One chain's numbers. Each is atomic by itself, so nobody ever waits.
 struct ChainProgress {
-  std::atomic<std::uint64_t> iteration = 0;  ///< done, warmup included
+  std::atomic<std::uint64_t> iteration = 0;  ///< done, including warmup
   std::atomic<std::uint64_t> gradients = 0;
   std::atomic<std::uint64_t> divergences = 0;  ///< after warmup
   std::atomic<double> step_size = 0;
@@ -18,9 +19,12 @@ struct ChainProgress {
 };
 
 struct Progress {
-  std::deque<ChainProgress> chains;      ///< a deque, as atomics cannot move
-  std::uint64_t warmup = 0;              ///< iterations
-  std::atomic<std::uint64_t> draws = 0;  ///< the goal of every chain
+  Progress(std::size_t chain_count, std::uint64_t warmup_iterations, std::uint64_t draw_goal)
+      : chains(chain_count), warmup(warmup_iterations), draws(draw_goal) {}
+
+  std::deque<ChainProgress> chains;  ///< a deque, as atomics cannot move
+  std::uint64_t warmup;              ///< iterations
+  std::atomic<std::uint64_t> draws;  ///< the goal of every chain
 };
 
 }  // namespace rehmc

@@ -1,66 +1,35 @@
 // Samples many chains side by side and keeps everything in memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <optional>
-#include <tuple>
-#include <vector>
 
-#include "rehmc/adapt/warmup.hpp"
-#include "rehmc/core/settings.hpp"
-#include "rehmc/kernel/kernel.hpp"
-#include "rehmc/model/initial_point.hpp"
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/sample_result.hpp"
-#include "rehmc/run/engine.hpp"
+#include "rehmc/run/progress.hpp"
+#include "rehmc/run/sample_settings.hpp"
 
 namespace rehmc {
 
-struct SampleSettings {
-  int chains = 4;
-  int draws = 1000;
-  EngineKind engine = EngineKind::threads;
-  int threads = 0;                    ///< 0: one per core
-  int batch = 32;                     ///< chains of one batch
-  bool sharpen = true;                ///< keep the gradients of kept states, for summaries
-  bool recycle_generated = false;     ///< kept states have generated quantities too
-  std::optional<std::uint64_t> seed;  ///< none: a fresh one, to be found in the result
-  KernelSettings kernel;
-  WarmupSettings warmup;
-  InitialPointSettings initial;
-  /// Starting positions: none for random ones, one for all chains, or one per chain.
-  std::vector<std::vector<double>> start;
-
-  static constexpr auto settings() {
-    using S = SampleSettings;
-    return std::tuple{Setting{"chains", &S::chains, between(1, 1e6), "number of chains"},
-                      Setting{"draws", &S::draws, between(1, 1e9), "draws to keep of every chain"},
-                      Setting{"threads", &S::threads, between(0, 1e5),
-                              "threads that run chains; 0 for one per core"},
-                      Setting{"batch", &S::batch, between(1, 1e4),
-                              "engine batch: chains that each thread runs at once"}};
-  }
-
-  EngineSettings engine_settings() const {
-    return {engine, static_cast<std::size_t>(chains), static_cast<std::size_t>(threads),
-            static_cast<std::size_t>(batch)};
-  }
-
-  /// Throws ConfigError that names the setting, the value and the remedy.
-  void check() const;
+/// How others watch and stop a run that keeps its output in memory.
+struct SampleControl {
+  /// The run stops soon after this is no longer 0. A signal handler or another thread may set it.
+  const std::atomic<int>* interrupts = nullptr;
+  /// Is kept up to date while chains run; made with the number of chains.
+  Progress* progress = nullptr;
 };
-
-inline GeneratedOfKept generated_of_kept(const SampleSettings& settings) {
-  return settings.recycle_generated ? GeneratedOfKept::yes : GeneratedOfKept::no;
-}
-
-class Chain;
-/// What a chain tells of itself, with a record of its draws.
-ChainResult chain_result(const Chain& chain, ChainRecord record);
 
 /// Runs all chains. The draws depend on the seed and the settings, never on the number of threads
 /// or the size of batches; on the engine only by rounding, where a model has a batched call. Throws
 /// what the first failing chain threw.
-SampleResult sample(const Density& density, const SampleSettings& settings);
+///
+/// A run that is stopped returns what it has, with SampleResult::stopped set. No draw is thrown
+/// away, so chains may differ in length, and those that have not begun are empty; cut_to_shortest()
+/// makes them equal. The draws are the first ones of the same run without a stop.
+SampleResult sample(const Density& density, const SampleSettings& settings,
+                    const SampleControl& control = {});
+
+/// A seed from the system, short enough to type again.
+std::uint64_t fresh_seed();
 
 }  // namespace rehmc

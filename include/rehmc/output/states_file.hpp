@@ -1,0 +1,58 @@
+// The states file of a chain: every draw with its kept states, as rehmc itself reads them again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "rehmc/core/archive.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/sample_result.hpp"
+#include "rehmc/output/sink.hpp"
+
+namespace rehmc {
+
+/// How far a states file has come: what is needed to read it and to append to it.
+struct StatesMark {
+  std::uint64_t bytes = 0;
+  std::uint64_t warmup_draws = 0;
+  std::uint64_t draws = 0;
+  std::vector<double> centre;  ///< of the recorded quantities; empty before sampling begins
+
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(bytes, warmup_draws, draws, centre);
+  }
+};
+
+/// Writes draws; nothing is thinned or rounded, but gradients become single precision.
+class StatesSink final : public Sink {
+ public:
+  /// A new file.
+  StatesSink(const std::filesystem::path& path, KeptGradients gradients);
+  /// Appends to the file of a chain whose draws so far are in `stored`.
+  StatesSink(const std::filesystem::path& path, KeptGradients gradients, const StatesMark& mark,
+             const ChainRecord& stored);
+
+  void begin(const SamplingStart& start) override;
+  void add(const ReadDraw& draw, std::uint64_t index) override;
+  void sync() override { file_.sync(); }
+  std::size_t waiting() const override { return file_.waiting().size(); }
+
+  /// As of the last sync.
+  StatesMark mark() const;
+
+ private:
+  GrowingFile file_;
+  KeptGradients gradients_;
+  StatesMark mark_;
+  bool has_kept_ = false;  ///< some draw kept states
+  ArchiveWriter scratch_;
+};
+
+/// Reads the draws of a states file into the records of a result, which must have their columns and
+/// their coordinates. FileError or DataError if the file holds less or more than the mark says.
+void read_states(const std::filesystem::path& path, const StatesMark& mark, ChainResult& result);
+
+}  // namespace rehmc

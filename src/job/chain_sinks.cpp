@@ -1,0 +1,103 @@
+// Opens the sinks that the settings ask for.
+#include "chain_sinks.hpp"
+
+#include <fmt/format.h>
+
+namespace rehmc {
+
+namespace {
+
+StanCsvInfo csv_info(const ChainSinks::Place& place) {
+  const Manifest& manifest = place.manifest;
+  const SampleSettings& sample = manifest.settings.sample;
+  StanCsvInfo info;
+  info.model = manifest.model.name;
+  info.version = manifest.version;
+  info.start_datetime = manifest.created;
+  info.chain = static_cast<int>(place.chain) + 1;
+  info.chains = sample.chains;
+  info.seed = manifest.seed;
+  info.draws = 0;  // every sync writes how many there are
+  info.thin = manifest.settings.thin;
+  info.save_warmup = manifest.settings.save_warmup;
+  info.kernel = sample.kernel;
+  info.warmup = sample.warmup;
+  info.init = sample.start.empty() ? fmt::format("{}", sample.initial.initial_radius) : "given";
+  info.output_file = place.folder.draws(place.chain).filename().string();
+  return info;
+}
+
+}  // namespace
+
+bool recycles(const RunSettings& settings) {
+  return settings.sample.kernel.recycling.kind != RecyclingKind::none;
+}
+
+ChainSinks::ChainSinks(const Place& place, ChainResult& result, const ChainCheckpoint* stored,
+                       bool summed_gradients, std::mutex& mutex)
+    : metric_(place.folder.metric(place.chain)) {
+  const RunSettings& settings = place.manifest.settings;
+  if (settings.store_draws) {
+    // Gradients are kept in memory even if nothing is to be sharpened: the Stein check needs them.
+    record_.emplace(result, static_cast<std::size_t>(settings.sample.draws), KeptGradients::yes,
+                    &mutex);
+    open_files(place, result, stored);
+  } else {
+    running_.emplace(result, recycles(settings), summed_gradients,
+                     stored == nullptr ? nullptr : stored->running);
+  }
+  all_.push_back(&metric_);
+  const auto list = [&](auto& sink) {
+    if (sink) all_.push_back(&*sink);
+  };
+  list(running_);
+  list(record_);
+  list(draws_);
+  list(states_);
+  list(recycled_);
+}
+
+void ChainSinks::open_files(const Place& place, const ChainResult& result,
+                            const ChainCheckpoint* stored) {
+  const RunSettings& settings = place.manifest.settings;
+  const auto names = names_of(recorded_quantities(place.manifest.quantities, place.columns));
+  const auto gradients =
+      settings.sample.sharpen && settings.store_gradients ? KeptGradients::yes : KeptGradients::no;
+  const int chain = static_cast<int>(place.chain) + 1;
+  const auto thin = static_cast<std::uint64_t>(settings.thin);
+  const auto draws = place.folder.draws(place.chain);
+  const auto states = place.folder.states(place.chain);
+  const auto recycled = place.folder.recycled(place.chain);
+  if (stored == nullptr) {
+    draws_.emplace(draws, csv_info(place), names);
+    states_.emplace(states, gradients);
+    if (recycles(settings)) recycled_.emplace(recycled, names, chain, thin);
+  } else {
+    draws_.emplace(draws, csv_info(place), names, stored->draws_bytes, stored->states.draws);
+    states_.emplace(states, gradients, stored->states, result.record);
+    if (recycles(settings)) recycled_.emplace(recycled, stored->recycled_bytes, chain, thin);
+  }
+}
+
+std::size_t ChainSinks::waiting() const {
+  std::size_t bytes = 0;
+  for (const Sink* sink : all_) bytes += sink->waiting();
+  return bytes;
+}
+
+void ChainSinks::sync() {
+  for (Sink* sink : all_) sink->sync();
+}
+
+void ChainSinks::finish(const ChainFacts& facts) {
+  for (Sink* sink : all_) sink->finish(facts);
+}
+
+void ChainSinks::mark(ChainCheckpoint& checkpoint) const {
+  if (running_) checkpoint.running = running_->record();
+  if (draws_) checkpoint.draws_bytes = draws_->size();
+  if (states_) checkpoint.states = states_->mark();
+  if (recycled_) checkpoint.recycled_bytes = recycled_->size();
+}
+
+}  // namespace rehmc
