@@ -123,7 +123,7 @@ std::string sharpening_text(const RunSummary& summary) {
     text += fmt::format(
         "Sharpened by gradients: {} draws are worth {} independent ones for a mean, {} for an sd",
         grouped(chains * summary.draws), rounded_count(median(means)), rounded_count(median(sds)));
-    if (!summary.from_batches) {
+    if (!summary.from_chunks) {
       text += fmt::format(
           ", {} for a {}% quantile", rounded_count(median(tails)),
           brief(100 * summary.parameters.front().plain.quantiles.back().probability, 3));
@@ -168,7 +168,7 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
   const bool all_sharpened = std::all_of(parameters.begin(), parameters.end(), is_sharpened);
   std::vector<Cells> rows;
   Cells head{"parameter", "mean", "mcse", "sd", "5%", "50%", "95%", "ess bulk", "ess tail", "rhat"};
-  if (summary.from_batches) head[7] = "ess mean";
+  if (summary.from_chunks) head[7] = "ess mean";
   if (recycled || sharpened) {
     head.insert(head.end(), {"|", sharpened ? "sharpened" : "recycled", "mcse", "ess", "gain"});
   }
@@ -201,7 +201,7 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
     text += fmt::format("The {} least certain of {} parameters, worst first; all of them: {}\n",
                         chosen.size(), parameters.size(), options.remedy);
   }
-  if (summary.from_batches) {
+  if (summary.from_chunks) {
     text +=
         "Without stored draws: errors and R-hat are from batch sums, quantiles from bins (their "
         "error bounds are in summary.json).\n";

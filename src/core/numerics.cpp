@@ -1,6 +1,7 @@
 // Logarithms of sums, and the normal law with its inverse.
 #include "rehmc/core/numerics.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -45,6 +46,16 @@ double log_sum_exp(std::span<const double> values) noexcept {
     if (i != top) others.add(std::exp(values[i] - values[top]));
   }
   return values[top] + std::log1p(others.value());
+}
+
+double median(std::vector<double> values) {
+  if (values.empty() ||
+      std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); })) {
+    return nan_value;
+  }
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 double normal_cdf(double x) noexcept { return 0.5 * std::erfc(-x * (std::numbers::sqrt2 / 2)); }

@@ -12,12 +12,11 @@
 #include <unsupported/Eigen/FFT>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
 namespace {
-
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// The least of 2^i and 3 * 2^i that is not below n: fast to transform.
 std::size_t good_transform_size(std::size_t n) {

@@ -9,12 +9,11 @@
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/estimate/chain_table.hpp"
 #include "rehmc/estimate/checks.hpp"
+#include "rehmc/estimate/distributions.hpp"
 
 namespace rehmc {
 
 namespace {
-
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// All draws in rising order; none if one of them is NaN, which has no place in any order.
 std::vector<double> sorted_values(const ChainTable& table) {

@@ -18,8 +18,6 @@ namespace rehmc {
 
 namespace {
 
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-
 Estimate unknown_estimate(std::span<const double> probabilities) {
   Estimate result{nan_value, nan_value, nan_value, nan_value, nan_value, nan_value, {}, {}};
   for (const double p : probabilities) {

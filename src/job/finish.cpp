@@ -39,7 +39,7 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
   info.created = manifest.created;
   info.settings_json = settings_json(manifest.settings);
   info.thin = static_cast<std::size_t>(manifest.settings.thin);
-  if (!summary.from_batches) write_netcdf(folder.netcdf(), result, info);
+  if (!summary.from_chunks) write_netcdf(folder.netcdf(), result, info);
 
   // Other quantities than the coordinates are no place to start from.
   if (density != nullptr && density->dimension() >= 2 && density->reads_coordinates()) {

@@ -19,7 +19,7 @@ Eigen::VectorXd inverse_sds(const Eigen::MatrixXd& covariance) {
 }
 
 double training_draws(const Eigen::Ref<const Eigen::MatrixXd>& columns, const Fold& fold) {
-  return static_cast<double>(columns.rows() - (fold.end - fold.begin));
+  return static_cast<double>(columns.rows() - fold.count());
 }
 
 }  // namespace
@@ -48,8 +48,7 @@ SharedColumns::SharedColumns(Eigen::MatrixXd columns, const Fold& fold)
   covariance = inverse_sd_.asDiagonal() * covariance * inverse_sd_.asDiagonal();
   covariance.diagonal().array() += ridge;
   factor_.compute(covariance);
-  const Eigen::VectorXd fold_mean =
-      columns_.middleRows(fold.begin, fold.end - fold.begin).colwise().mean();
+  const Eigen::VectorXd fold_mean = columns_.middleRows(fold.begin, fold.count()).colwise().mean();
   dependence_ = (columns_.rowwise() - mean_) * solve(fold_mean);
 }
 
@@ -73,7 +72,7 @@ void SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others,
   left.noalias() -= columns_ * explained;
 }
 
-CrossFit::CrossFit(const Columns& columns, Eigen::Index targets, const Fold& fold)
+CrossFit::CrossFit(const Columns& columns, const stein::ColumnRange& targets, const Fold& fold)
     : fold_(fold), columns_(columns), targets_(targets) {
   mean_ = TrainingMoments::mean(columns_, fold);
   covariance_ = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
@@ -82,15 +81,15 @@ CrossFit::CrossFit(const Columns& columns, Eigen::Index targets, const Fold& fol
 
 CrossFit::CrossFit(const CrossFit& alone, const Columns& remainders, const SharedColumns& shared)
     : CrossFit(remainders, alone.targets_, alone.fold_) {
-  // The ridge goes by the whole features: of one that the shared ones explain, rounding is left.
+  // The ridge is relative to the whole features: of a feature that the shared ones explain, only
+  // rounding errors are left.
   inverse_sd_ = alone.inverse_sd_;
   shared_dependence_ = shared.dependence();
 }
 
-CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, const Targets& targets) const {
+CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features,
+                            const stein::ColumnRange& targets) const {
   const auto count = static_cast<Eigen::Index>(features.size());
-  const Eigen::Index tested = fold_.end - fold_.begin;
-  const Eigen::Index first_target = columns_.cols() - targets_ + targets.first;
   Fit result;
   result.targets = targets;
   const Eigen::VectorXd scale = inverse_sd_(features);
@@ -103,11 +102,10 @@ CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, const Targets& t
     return scale.asDiagonal() * factor.solve(scale.asDiagonal() * right);
   };
   result.coefficients =
-      solve(covariance_.middleCols(first_target, targets.count)(features, Eigen::all));
+      solve(covariance_.middleCols(targets_[targets.first], targets.count)(features, Eigen::all));
   Eigen::VectorXd fold_mean(count);
   for (Eigen::Index a = 0; a < count; ++a) {
-    const Eigen::Index column = features[static_cast<std::size_t>(a)];
-    fold_mean[a] = columns_.col(column).segment(fold_.begin, tested).mean();
+    fold_mean[a] = fold_.of(columns_.col(features[static_cast<std::size_t>(a)])).mean();
   }
   Eigen::VectorXd weights = Eigen::VectorXd::Zero(columns_.cols());
   weights(features) = solve(fold_mean);
@@ -119,12 +117,10 @@ CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features, const Targets& t
 }
 
 Eigen::MatrixXd CrossFit::residuals(const Fit& fit) const {
-  Eigen::MatrixXd coefficients =
-      Eigen::MatrixXd::Zero(columns_.cols() - targets_, fit.targets.count);
+  Eigen::MatrixXd coefficients = Eigen::MatrixXd::Zero(targets_.first, fit.targets.count);
   coefficients(fit.features, Eigen::all) = fit.coefficients;
-  Eigen::MatrixXd left =
-      columns_.middleCols(columns_.cols() - targets_ + fit.targets.first, fit.targets.count);
-  left.noalias() -= columns_.leftCols(coefficients.rows()) * coefficients;
+  Eigen::MatrixXd left = columns_.middleCols(targets_[fit.targets.first], fit.targets.count);
+  left.noalias() -= columns_.leftCols(targets_.first) * coefficients;
   return left;
 }
 

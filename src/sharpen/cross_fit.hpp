@@ -1,16 +1,25 @@
-// Private to sharpen/: regression whose coefficients come from other draws than they are used on.
+// Private to sharpen/: regression with coefficients that come from other draws than they serve.
 #pragma once
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <vector>
 
+#include "columns.hpp"
+
 namespace rehmc {
 
-/// Draws [begin, end) that coefficients are used on; they are fitted on all others.
+/// Draws [begin, end). The coefficients that serve them are fitted on all others.
 struct Fold {
   Eigen::Index begin;
   Eigen::Index end;
+
+  Eigen::Index count() const { return end - begin; }
+  /// The entries of a series for these draws.
+  template <class Series>
+  auto of(Series&& series) const {
+    return series.segment(begin, count());
+  }
 };
 
 /// Columns that many regressions of one fold share, factored once.
@@ -21,9 +30,9 @@ class SharedColumns {
 
   Eigen::Index size() const { return columns_.cols(); }
   const Eigen::MatrixXd& columns() const { return columns_; }
-  /// What the shared columns leave of others, in all draws. Many at once are quicker.
+  /// What the shared columns leave of others, in all draws. Faster for many at once.
   Eigen::MatrixXd remainders(const Eigen::Ref<const Eigen::MatrixXd>& others) const;
-  /// The same into a matrix that is kept between calls.
+  /// The same, into a matrix whose memory is reused.
   void remainders(const Eigen::Ref<const Eigen::MatrixXd>& others, Eigen::MatrixXd& left) const;
   /// How the fold's mean of what they explain of any column depends on that column in the draws
   /// outside; see CrossFit::Fit.
@@ -40,31 +49,26 @@ class SharedColumns {
   Eigen::VectorXd dependence_;
 };
 
-/// Least squares of target columns on feature columns of one fold. The columns are seen, not owned:
-/// they are too many to be copied for every regression.
+/// Least squares of target columns on feature columns for one fold. Refers to the columns, which
+/// are too many to copy for every regression.
 class CrossFit {
  public:
   using Columns = Eigen::Ref<const Eigen::MatrixXd>;
-  /// All columns for all draws; the last `targets` ones are what is to be explained.
-  CrossFit(const Columns& columns, Eigen::Index targets, const Fold& fold);
-  /// The same columns together with shared ones, given what those leave of them.
+  /// All columns for all draws; features first, then the targets, which are to be explained.
+  CrossFit(const Columns& columns, const stein::ColumnRange& targets, const Fold& fold);
+  /// The same columns together with shared ones, given what the shared ones leave of them.
   CrossFit(const CrossFit& alone, const Columns& remainders, const SharedColumns& shared);
 
-  /// Some of the targets.
-  struct Targets {
-    Eigen::Index first;
-    Eigen::Index count;
-  };
-  /// Coefficients by some of the feature columns.
+  /// Coefficients of some of the feature columns.
   struct Fit {
-    Targets targets;
+    stein::ColumnRange targets;  ///< which of the targets, counted from the first one
     std::vector<Eigen::Index> features;
     Eigen::MatrixXd coefficients;  ///< one row per feature, one column per target
-    /// How the fold's mean of what is explained depends on the targets of the draws outside: it is
-    /// the mean over those of target * dependence.
+    /// How the fold's mean of the explained part depends on the targets of the draws outside: it is
+    /// the mean over these draws of target * dependence.
     Eigen::VectorXd dependence;
   };
-  Fit fit(std::vector<Eigen::Index> features, const Targets& targets) const;
+  Fit fit(std::vector<Eigen::Index> features, const stein::ColumnRange& targets) const;
 
   /// What a fit leaves of its targets in all draws.
   Eigen::MatrixXd residuals(const Fit& fit) const;
@@ -74,10 +78,10 @@ class CrossFit {
  private:
   Fold fold_;
   Columns columns_;
-  Eigen::Index targets_;
+  stein::ColumnRange targets_;
   Eigen::RowVectorXd mean_;
   Eigen::MatrixXd covariance_;
-  Eigen::VectorXd inverse_sd_;         ///< of the columns without shared ones
+  Eigen::VectorXd inverse_sd_;         ///< of the columns before the shared ones are taken out
   Eigen::VectorXd shared_dependence_;  ///< empty without them
 };
 

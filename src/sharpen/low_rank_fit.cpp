@@ -1,6 +1,7 @@
-// Fits a matrix that is diagonal but for some directions, where a dense one has too few draws.
+// Fits a matrix that is diagonal except along a few directions.
+#include "low_rank_fit.hpp"
+
 #include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "rehmc/core/random.hpp"
-#include "stein_frame.hpp"
 
 namespace rehmc {
 
@@ -18,12 +18,12 @@ namespace {
 using Eigen::Index;
 
 constexpr Index most_directions = 128;
-/// States, and coordinates, for every direction.
+/// States per direction, and coordinates per direction.
 constexpr Index numbers_per_direction = 8;
-/// Scales and directions are found in turns.
+/// Scales and directions are fitted alternately.
 constexpr int rounds = 4;
 constexpr int passes = 2;
-/// A direction that is stretched or shrunk by less is not worth its noise.
+/// A direction that is stretched or shrunk by less adds more noise than it explains.
 constexpr double least_stretch = 1.2;
 
 /// An orthonormal basis of the columns.
@@ -32,7 +32,7 @@ Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns) {
   return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
 }
 
-/// A random basis to begin with: Halko, Martinsson & Tropp (2011), section 4.
+/// A random start: Halko, Martinsson & Tropp (2011), section 4.
 Eigen::MatrixXd random_basis(Index dimension, Index count) {
   Stream stream({}, Purpose::estimate);
   Eigen::MatrixXd columns(dimension, count);
@@ -40,7 +40,8 @@ Eigen::MatrixXd random_basis(Index dimension, Index count) {
   return orthonormal(columns);
 }
 
-/// Takes a basis closer to the leading right singular vectors of the rows, by their algorithm 4.4.
+/// Moves a basis closer to the leading right singular vectors of the rows: Halko, Martinsson &
+/// Tropp (2011), algorithm 4.4.
 Eigen::MatrixXd refined(Eigen::MatrixXd basis, const Eigen::MatrixXd& rows) {
   for (int pass = 0; pass < passes; ++pass) {
     const Eigen::MatrixXd image = rows * basis;
@@ -54,7 +55,7 @@ void remove(const Eigen::MatrixXd& basis, Eigen::MatrixXd& rows) {
   rows.noalias() -= inside * basis.transpose();
 }
 
-/// For every column by minus the slope of x on g, or the variance where that is not positive.
+/// For every column, minus the slope of x on g, or the variance if that is not positive.
 Eigen::VectorXd squared_scales(const Eigen::MatrixXd& x, const Eigen::MatrixXd& g) {
   Eigen::VectorXd result(x.cols());
   for (Index i = 0; i < x.cols(); ++i) {
@@ -75,8 +76,8 @@ LowRankFit LowRankFit::of(const Eigen::MatrixXd& positions, const Eigen::MatrixX
       std::min(most_directions, std::min(d, positions.rows()) / numbers_per_direction);
   if (count == 0) return fit;
 
-  // To begin with, in units in which positions and gradients have the same variance: then a
-  // direction stands out alike whether it is stretched or shrunk.
+  // The first units give positions and gradients the same variance: then stretched and shrunk
+  // directions stand out equally.
   Eigen::VectorXd scale =
       (positions.colwise().norm().array() / gradients.colwise().norm().array()).sqrt();
   Eigen::MatrixXd basis = random_basis(d, count);
@@ -85,7 +86,8 @@ LowRankFit LowRankFit::of(const Eigen::MatrixXd& positions, const Eigen::MatrixX
   for (int round = 1; round <= rounds; ++round) {
     Eigen::MatrixXd x = positions * scale.cwiseInverse().asDiagonal();
     Eigen::MatrixXd g = gradients * scale.asDiagonal();
-    // A Gaussian has x + g = U (I - Lambda) U' g at every state: no noise moves these directions.
+    // A Gaussian has x + g = U (I - Lambda) U' g at every state: these directions are free of
+    // noise.
     basis = refined(std::move(basis), x + g);
     if (round == rounds) {
       x_inside = x * basis;

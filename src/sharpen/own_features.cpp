@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tails.hpp"
+
 namespace rehmc::stein {
 
 namespace {
@@ -14,14 +16,13 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
   const double shape_u = run.shape_u[fold][i];
   const CoordinateStates some = states.some(run.training_rows(fold));
   const double shape_g = std::max(0.0, shape_of(some.g));
-  std::vector<Shape> shapes{{shape_u, shape_u}};
-  for (Index field = 1; field < run.powers(fold); ++field) {
+  std::vector<Shape> shapes{{shape_u, shape_u}};  // of the constant field
+  for (Index field = constant_field + 1; field < run.powers(fold); ++field) {
     const double along = is_along_c(field) ? shape_u : shape_g;
     const auto power = static_cast<double>(power_of(field));
     const double direct = shape_of(power_feature(some, field));
-    // That of z u or z g, the first two fields.
-    const double of_product =
-        std::max(0.0, power == 1 ? direct : shapes[is_along_c(field) ? 1 : 2].direct);
+    const auto product = static_cast<std::size_t>(is_along_c(field) ? field_z_u : field_z_g);
+    const double of_product = std::max(0.0, power == 1 ? direct : shapes[product].direct);
     shapes.push_back(
         {direct, std::min(power * shape_z + along, (power - 1) * shape_z + of_product)});
   }
@@ -31,7 +32,8 @@ std::vector<Shape> shapes_of(const Run& run, std::size_t fold, Index i,
 }  // namespace
 
 OwnFeatures powers_of(const Run& run, std::size_t fold, Index i, const CoordinateStates& states) {
-  return {power_features(run.table, states, run.powers(fold)), shapes_of(run, fold, i, states), {}};
+  const Index count = run.powers(fold);
+  return {{count}, power_features(run.table, states, count), shapes_of(run, fold, i, states), {}};
 }
 
 OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
@@ -39,18 +41,20 @@ OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
                             const std::vector<double>& thresholds) {
   const auto draws = to_index(run.table.draws());
   OwnFeatures own;
-  const Index before = powers.columns.cols();
-  own.columns.resize(draws, before + to_index(thresholds.size()));
-  own.columns.leftCols(before) = powers.columns;
-  own.indicators.resize(draws, to_index(thresholds.size()));
-  for (std::size_t t = 0; t < thresholds.size(); ++t) {
-    const Threshold at(run.table, run.frames[fold], i, states, thresholds[t]);
-    own.columns.col(before + to_index(t)) = at.means({0, 1}, 0, draws);
-    own.indicators.col(to_index(t)) = at.means({1, 0}, 0, draws);
+  own.layout = {powers.layout.powers, to_index(thresholds.size())};
+  own.columns.resize(draws, own.layout.count());
+  own.layout.of_powers(0).of(own.columns) = powers.columns;
+  own.indicators.resize(draws, own.layout.thresholds);
+  for (Index t = 0; t < own.layout.thresholds; ++t) {
+    const Threshold at(run.table, run.frames[fold], i, states,
+                       thresholds[static_cast<std::size_t>(t)]);
+    own.columns.col(own.layout.of_thresholds(0)[t]) = at.means({0, 1}, 0, draws);
+    own.indicators.col(t) = at.means({1, 0}, 0, draws);
   }
   // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.
   own.shapes = powers.shapes;
-  own.shapes.resize(static_cast<std::size_t>(own.columns.cols()), powers.shapes.front());
+  own.shapes.resize(static_cast<std::size_t>(own.columns.cols()),
+                    powers.shapes[static_cast<std::size_t>(constant_field)]);
   return own;
 }
 

@@ -66,10 +66,14 @@ struct CoordinateStates {
   CoordinateStates() = default;
 };
 
-/// Fields that are powers of z: C e_i, then for every power z^j C e_i and z^j e_i, which is free of
-/// the errors of C where coordinates do not depend on each other.
+/// Fields that are powers of z: C e_i, then for every power z^j C e_i and z^j e_i. The latter does
+/// not suffer from errors of C if the coordinates are independent.
 inline constexpr Eigen::Index highest_power = 3;
-/// How many there are up to a power.
+/// The field C e_i, and those whose features are z u + 1 and z g + 1.
+inline constexpr Eigen::Index constant_field = 0;
+inline constexpr Eigen::Index field_z_u = 1;
+inline constexpr Eigen::Index field_z_g = 2;
+/// How many fields there are up to a power.
 constexpr Eigen::Index power_fields(Eigen::Index highest) { return 1 + 2 * highest; }
 /// The power of z of a field.
 constexpr Eigen::Index power_of(Eigen::Index field) { return (field + 1) / 2; }

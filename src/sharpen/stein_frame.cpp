@@ -1,8 +1,10 @@
-// Fits the frame: the slope of positions on gradients, which is exact for every Gaussian.
+// Fits the frame by the slope of positions on gradients, which is exact for every Gaussian.
 #include "stein_frame.hpp"
 
 #include <Eigen/Cholesky>
 #include <cmath>
+
+#include "low_rank_fit.hpp"
 
 namespace rehmc {
 
@@ -10,21 +12,21 @@ namespace {
 
 /// Beyond this dimension a matrix costs more than it gains.
 constexpr Eigen::Index most_dense = 1000;
-/// Draws for every coordinate that make a dense matrix worth its noise.
+/// Draws per coordinate from which a dense matrix gains more than its noise costs.
 constexpr double draws_per_coordinate = 2;
 
 bool positive_definite(const Eigen::MatrixXd& c) {
   if (!(c.diagonal().minCoeff() > 0) || !c.allFinite()) return false;
   const Eigen::VectorXd inverse_scale = c.diagonal().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd unit = inverse_scale.asDiagonal() * c * inverse_scale.asDiagonal();
-  // A margin, so that the matrix is not singular but for rounding.
+  // A margin, so that a matrix that is singular up to rounding does not pass.
   Eigen::MatrixXd shifted = unit;
   shifted.diagonal().array() -= 1e-12;
   return Eigen::LLT<Eigen::MatrixXd>(shifted).info() == Eigen::Success;
 }
 
-/// The inverse of E[g g'] (Stein: the mean Hessian), with a ridge that is absolute in coordinates
-/// of unit sd: one relative to the diagonal spoils badly scaled models.
+/// The inverse of E[g g'] (by Stein's identity, the mean Hessian), with a ridge that is absolute in
+/// coordinates of unit sd: a ridge relative to the diagonal fails for badly scaled models.
 Eigen::MatrixXd inverse_of_squares(const Eigen::MatrixXd& gradient_covariance,
                                    const Eigen::VectorXd& sd) {
   Eigen::MatrixXd scaled = sd.asDiagonal() * gradient_covariance * sd.asDiagonal();
@@ -98,7 +100,7 @@ SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
   }
   const Eigen::VectorXd x_sd = x.colwise().norm();
   const Eigen::VectorXd g_sd = g.colwise().norm();
-  // In units of their sds, so that the decomposition does not see the scales of the model.
+  // In units of their sds, so that the scales of the model do not affect the decomposition.
   x.array().rowwise() /= x_sd.transpose().array();
   g.array().rowwise() /= g_sd.transpose().array();
   Eigen::MatrixXd gg = Eigen::MatrixXd::Zero(d, d);

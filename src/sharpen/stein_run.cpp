@@ -2,11 +2,10 @@
 #include "stein_run.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "pareto.hpp"
+#include "rehmc/estimate/recycled.hpp"
+#include "tails.hpp"
 
 namespace rehmc::stein {
 
@@ -15,98 +14,11 @@ namespace {
 /// Up to this dimension all fields that are linear in the state are affordable.
 constexpr Index quadratic_dimension = 10;
 constexpr Index columns_at_once = 32;
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-double Errors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  const double mean = series.mean();
-  const double variance =
-      (series.array() - mean).square().sum() / static_cast<double>(series.size() - 1);
-  if (!(variance > 0)) return variance;
-  // In units of its sd: an effective size is not defined for numbers that hardly differ.
-  series_.values.resize(static_cast<std::size_t>(series.size()));
-  Eigen::Map<Eigen::VectorXd>(series_.values.data(), series.size()) =
-      (series.array() - mean) / std::sqrt(variance);
-  effective_ = effective_size_.of_split(series_);
-  return variance / effective_;
-}
-
-double Errors::raised_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  const double squared = squared_error(series);
-  if (!(squared > 0)) return squared;
-  // Twice the 2 of theory, since a skewness that rare draws make is more often seen too small.
-  constexpr double by_skewness = 4;
-  const double skewness = skewness_of_mean();
-  return (1 + by_skewness * skewness * skewness) * squared;
-}
-
-double Errors::reported_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  const double raised = raised_error(series);
-  if (!(raised > 0)) return raised;
-  // Those without a fourth moment are among the series with a large one, which is told faster.
-  constexpr double small_kurtosis = 5;
-  const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
-  const bool heavy =
-      values.square().square().mean() > small_kurtosis && shape_about_mean(series) > surely_known;
-  if (!heavy) return raised;
-  // By simulation: one draw in some hundreds decides the variance of such a remainder. Where rare
-  // draws lie to both sides alike, those that were not seen do the mean no harm.
-  constexpr double draws_of_a_rare_one = 900;
-  const double one_sided = values.cube().sum() / values.abs().cube().sum();
-  return (1 + draws_of_a_rare_one * one_sided * one_sided / effective_) * raised;
-}
-
-double Errors::skewness_of_mean() const {
-  constexpr std::size_t batches_per_chain = 50;
-  const std::size_t n = series_.iterations;
-  const std::size_t length = std::max<std::size_t>(1, n / batches_per_chain);
-  double squares = 0;
-  double cubes = 0;
-  for (std::size_t c = 0; c < series_.chains; ++c) {
-    const std::span<const double> chain = std::span(series_.values).subspan(c * n, n);
-    for (std::size_t begin = 0; begin + length <= n; begin += length) {
-      double sum = 0;
-      for (const double value : chain.subspan(begin, length)) sum += value;
-      squares += sum * sum;
-      cubes += sum * sum * sum;
-    }
-  }
-  return squares > 0 ? cubes / std::pow(squares, 1.5) : 0.0;
-}
-
-double Errors::score(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  const double squared = squared_error(series);
-  if (!(squared > 0)) return nan_value;
-  const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
-  const double kurtosis = values.square().square().mean();
-  // Hall (1992), Journal of the Royal Statistical Society B 54: a skewed law makes Student's t
-  // skewed to the other side; this cubic undoes it to second order.
-  const double t = series.mean() / std::sqrt(squared);
-  const double s = skewness_of_mean();
-  const double straight = t + s * t * t / 3 + s * s * t * t * t / 27 + s / 6;
-  // Satterthwaite (1946): a squared error with the relative variance 2 / degrees; then Wallace
-  // (1959), Annals of Mathematical Statistics 30: the normal score of Student's t.
-  const double degrees = 2 * effective_ / std::max(kurtosis - 1, 1.0);
-  return (8 * degrees + 1) / (8 * degrees + 3) *
-         std::sqrt(degrees * std::log1p(straight * straight / degrees));
-}
-
-double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {
-  const Eigen::VectorXd sizes = values.cwiseAbs();
-  return tail_shape({sizes.data(), static_cast<std::size_t>(sizes.size())});
-}
-
-double shape_about_mean(const Eigen::Ref<const Eigen::VectorXd>& values) {
-  return shape_of((values.array() - values.mean()).matrix());
-}
-
-bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  return !series.allFinite() || shape_about_mean(series) > heaviest_tail;
-}
-
 Run::Run(std::span<const GradientStates> chains, const SharpenSettings& settings)
-    : table(chains), errors(table), chains_(chains) {
+    : table(chains), errors(table.chains, table.draws_per_chain), chains_(chains) {
   cut_folds();
   for (const Fold& fold : folds) frames.push_back(fit_frame(fold));
   usable = std::all_of(frames.begin(), frames.end(), [](const SteinFrame& frame) {
@@ -120,7 +32,7 @@ Run::Run(std::span<const GradientStates> chains, const SharpenSettings& settings
 Index Run::training_draws() const {
   Index least = to_index(table.draws());
   for (const Fold& fold : folds) {
-    least = std::min(least, to_index(table.draws()) - (fold.end - fold.begin));
+    least = std::min(least, to_index(table.draws()) - fold.count());
   }
   return least;
 }
@@ -139,7 +51,7 @@ CoordinateStates Run::coordinate(std::size_t fold, Index i) {
   }
   Products& products = products_[fold];
   if (i < products.first || i >= products.first + products.u.cols()) {
-    // Those who go from one coordinate to the next get many at once.
+    // A caller that goes from one coordinate to the next gets many at once.
     if (i != products.first + products.u.cols()) {
       return {table, frame, i, frame.products(table.gradients, products.shared, i, 1).col(0)};
     }
@@ -206,7 +118,7 @@ std::vector<Index> Run::light_rows(std::size_t fold, Index i) const {
 void Run::cut_folds() {
   constexpr std::size_t most = 4;
   const std::size_t wanted = table.dimension() <= small_dimension ? most : 2;
-  // Whole chains, if there are several; else blocks of the one.
+  // Whole chains if there are several; else blocks of the only one.
   const std::size_t pieces = table.chains > 1 ? table.chains : table.draws();
   const std::size_t length = table.draws() / pieces;
   const std::size_t count = std::min(wanted, pieces);
@@ -217,7 +129,7 @@ void Run::cut_folds() {
 }
 
 SteinFrame Run::fit_frame(const Fold& fold) const {
-  // Of more coordinates, few directions alone are fitted.
+  // In higher dimension only a few directions are fitted, which need no more states.
   const std::size_t enough =
       std::clamp<std::size_t>(10 * static_cast<std::size_t>(table.dimension()), 4000, 10'000);
   const std::vector<Index> rows = training_states(fold, enough);
@@ -267,34 +179,36 @@ void Run::share_columns(const SharpenSettings& settings) {
   const Index room = training_draws() / draws_per_feature - power_fields(highest_power) -
                      to_index(standard_probabilities.size());
   for (std::size_t f = 0; f < folds.size(); ++f) {
-    auto& coordinates = linear.emplace_back();
+    SharedGroups& fold_groups = groups.emplace_back();
+    std::vector<Index>& coordinates = fold_groups.coordinates;
     if (d + blocks[f].cols() <= room) {
       for (Index i = 0; i < d; ++i) {
         if (shape_u[f][i] <= heaviest_tail) coordinates.push_back(i);
       }
     }
-    Eigen::MatrixXd columns(to_index(table.draws()),
-                            to_index(coordinates.size()) + blocks[f].cols());
-    Index used = 0;
-    for (const Index i : coordinates) columns.col(used++) = linear_means[f].col(i);
+    std::vector<Index> light_blocks;
     for (Index b = 0; b < blocks[f].cols(); ++b) {
-      if (!too_heavy(outside(folds[f], blocks[f].col(b)))) columns.col(used++) = blocks[f].col(b);
+      if (!too_heavy(outside(folds[f], blocks[f].col(b)))) light_blocks.push_back(b);
     }
-    columns.conservativeResize(Eigen::NoChange, used);
+    fold_groups.linear = {0, to_index(coordinates.size())};
+    fold_groups.virial = {fold_groups.linear.end(), to_index(light_blocks.size())};
+    Eigen::MatrixXd columns(to_index(table.draws()), fold_groups.virial.end());
+    fold_groups.linear.of(columns) = linear_means[f](Eigen::all, coordinates);
+    fold_groups.virial.of(columns) = blocks[f](Eigen::all, light_blocks);
     shared.emplace_back(std::move(columns), folds[f]);
   }
-  if (d <= quadratic_dimension && d * d + d <= room) {
-    for (std::size_t f = 0; f < folds.size(); ++f) {
-      const Eigen::MatrixXd more = quadratic_features(f);
-      Eigen::MatrixXd columns(more.rows(), shared[f].size() + more.cols());
-      columns << shared[f].columns(), more;
-      quadratic.emplace_back(std::move(columns), folds[f]);
-    }
+  if (d > quadratic_dimension || d * d + d > room) return;
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    const Eigen::MatrixXd more = quadratic_features(f);
+    groups[f].quadratic = {groups[f].virial.end(), more.cols()};
+    Eigen::MatrixXd columns(more.rows(), groups[f].quadratic.end());
+    columns << shared[f].columns(), more;
+    quadratic.emplace_back(std::move(columns), folds[f]);
   }
 }
 
 Eigen::VectorXd Run::outside(const Fold& fold, const Eigen::VectorXd& series) {
-  Eigen::VectorXd rest(series.size() - (fold.end - fold.begin));
+  Eigen::VectorXd rest(series.size() - fold.count());
   rest << series.head(fold.begin), series.tail(series.size() - fold.end);
   return rest;
 }

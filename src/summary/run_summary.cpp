@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "rehmc/running/running_estimate.hpp"
+
 namespace rehmc {
 
 namespace {
@@ -48,10 +50,10 @@ void warn_of_gradients(RunSummary& summary) {
   }
 }
 
-/// From batches and bins, as no draws were stored.
+/// From chunks and bins, as no draws were stored.
 RunSummary summarise_running(const SampleResult& result, bool sharpen) {
   RunSummary summary;
-  summary.from_batches = true;
+  summary.from_chunks = true;
   summary.draws = std::numeric_limits<std::size_t>::max();
   std::vector<const RunningSummary*> chains;
   Diagnostics& diagnostics = summary.diagnostics;

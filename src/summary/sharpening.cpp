@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "record_series.hpp"
+#include "rehmc/running/running_stein_check.hpp"
 
 namespace rehmc {
 

@@ -63,7 +63,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   head["seed"] = seed;
   head["chains"] = diagnostics.ebfmi.size();
   head["draws"] = summary.draws;
-  head["errors_from"] = summary.from_batches ? "batch means" : "draws";
+  head["errors_from"] = summary.from_chunks ? "batch means" : "draws";
   if (summary.sharpening.check) head["stein_check"] = check_json(summary.sharpening);
   if (!summary.sharpening.refused.empty()) head["not_sharpened"] = summary.sharpening.refused;
   Json& d = head["diagnostics"];
@@ -91,8 +91,8 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
     Json& plain = parameter["plain"] = estimate_json(row.plain, row.plain_bounds);
     plain["rhat"] = row.convergence.rhat;
     const Json nothing;
-    plain["ess_bulk"] = summary.from_batches ? nothing : Json(row.convergence.ess_bulk);
-    plain["ess_tail"] = summary.from_batches ? nothing : Json(row.convergence.ess_tail);
+    plain["ess_bulk"] = summary.from_chunks ? nothing : Json(row.convergence.ess_bulk);
+    plain["ess_tail"] = summary.from_chunks ? nothing : Json(row.convergence.ess_tail);
     if (row.recycled) {
       parameter["recycled"] = estimate_json(*row.recycled, row.recycled_bounds);
     }

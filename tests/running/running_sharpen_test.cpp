@@ -1,4 +1,4 @@
-// Sharpening from batch sums: what is gained, honest errors, and the Stein check.
+// Sharpening from chunk sums: what is gained, honest errors, and the Stein check.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -14,7 +14,8 @@
 #include "rehmc/core/archive.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
-#include "rehmc/running/running.hpp"
+#include "rehmc/running/running_estimate.hpp"
+#include "rehmc/running/running_stein_check.hpp"
 #include "tests/sharpen/honest.hpp"
 
 namespace rehmc {
@@ -141,7 +142,7 @@ TEST(RunningSharpen, ErrorsAreHonestAndSmall) {
   EXPECT_LT(two.gain_of_mean(), 25);
   EXPECT_GT(two.gain_of_sd(), 20);
 
-  // One chain, fitted in four blocks: 31 batches.
+  // One chain, fitted in four blocks: 31 chunks.
   const Errors alone = errors_of(correlated, 1, 992);
   EXPECT_EQ(alone.mean.complaint(rate), "");
   EXPECT_EQ(alone.sd.complaint(rate), "");
@@ -153,7 +154,7 @@ TEST(RunningSharpen, HonestyTestSeesAWrongGradient) {
   EXPECT_NE(errors_of(skewed, 4, 512, {.gradient = 0.99}).sd.complaint(rate), "");
 }
 
-/// All three features, with coefficients from the very batches whose average is taken.
+/// All three features, with coefficients from the very chunks whose average is taken.
 struct InSample {
   double average;
   double mcse;
@@ -169,9 +170,9 @@ InSample in_sample(const RunningSummary& chain) {
     Eigen::Vector4d sums = Eigen::Vector4d::Zero();
     first[row] = 0;
     for (std::size_t k = b * together; k < (b + 1) * together; ++k) {
-      const BatchSums::Batch batch = chain.recycled().batch(k, 0);
-      sums += Eigen::Vector4d(batch.draws, batch.stein[0], batch.stein[1], batch.stein[2]);
-      first[row] += batch.first;
+      const ChunkSums::Chunk chunk = chain.recycled().chunk(k, 0);
+      sums += Eigen::Vector4d(chunk.draws, chunk.stein[0], chunk.stein[1], chunk.stein[2]);
+      first[row] += chunk.first;
     }
     draws = sums[0];
     features.row(row) = sums.transpose() / draws;
@@ -182,7 +183,7 @@ InSample in_sample(const RunningSummary& chain) {
   return {chain.centre(0) + coefficients[0], std::sqrt(squares / (count - 1) / count)};
 }
 
-// The other negative control: coefficients from the batches that they correct.
+// The other negative control: coefficients from the chunks that they correct.
 TEST(RunningSharpen, HonestyTestSeesCoefficientsThatWereNotCrossFitted) {
   Honesty honesty;
   for (std::uint64_t seed = 0; seed < replicates; ++seed) {
@@ -296,7 +297,7 @@ TEST(RunningSharpen, GoesOnFromAnArchive) {
 }
 
 // The limit is what |t| exceeds with probability 1e-3 / 2; 400 healthy runs fail 0.4 times at most,
-// and more than 5 times in a run of 10^5. The shortest batches are of 8 draws.
+// and more than 5 times in a run of 10^5. The shortest chunks are of 8 draws.
 TEST(RunningSteinCheck, PassesHealthyRuns) {
   for (const double memory : {0.6, 0.9}) {
     for (const Target* target : {&normal, &skewed, &correlated}) {
@@ -305,12 +306,41 @@ TEST(RunningSteinCheck, PassesHealthyRuns) {
         const Replicate run(*target, 4, 128, 100 + seed, {.memory = memory});
         const SteinCheck check = running_stein_check(run.pointers);
         EXPECT_EQ(check.features, 2u);
-        EXPECT_NEAR(check.limit, 4.1096, 1e-4);  // 64 batches: 21 degrees of freedom
+        EXPECT_NEAR(check.limit, 4.1096, 1e-4);  // 64 chunks: 21 degrees of freedom
         failed += !check.passed();
       }
       EXPECT_LE(failed, 5);
     }
   }
+}
+
+// Five coordinates have ten features, so that each may exceed the limit with probability 1e-4. 64
+// chunks have 21 degrees of freedom; the expected limit is by numerical integration of Student's t.
+TEST(RunningSteinCheck, LimitAllowsForTheNumberOfFeatures) {
+  constexpr std::size_t dimension = 5;
+  Stream stream({.seed = 8}, Purpose::test);
+  const std::vector<double> centre(dimension), scale(dimension, 1);
+  std::vector<RunningSummary> chains(4, RunningSummary(centre, scale, true, true));
+  std::vector<const RunningSummary*> pointers;
+  std::vector<double> x(dimension), square(dimension), g(dimension), xg(dimension), xxg(dimension);
+  for (RunningSummary& chain : chains) {
+    for (int i = 0; i < 128; ++i) {
+      for (std::size_t k = 0; k < dimension; ++k) {
+        x[k] = stream.normal();
+        square[k] = x[k] * x[k];
+        g[k] = -x[k];
+        xg[k] = x[k] * g[k];
+        xxg[k] = x[k] * xg[k];
+      }
+      const WeightedState kept{{x, {}, 0}, 1};
+      chain.add(x, x, square, {&kept, 1}, 1, {g, xg, xxg});
+    }
+    pointers.push_back(&chain);
+  }
+  const SteinCheck check = running_stein_check(pointers);
+  EXPECT_EQ(check.features, 10u);
+  EXPECT_NEAR(check.limit, 4.783877116, 1e-8);
+  EXPECT_TRUE(check.passed());
 }
 
 TEST(RunningSteinCheck, SeesAWrongGradientAndADensityWithAJump) {

@@ -1,8 +1,7 @@
-// Running summaries against stored draws: moments, R-hat, honest errors, memory, going on later.
-#include "rehmc/running/running.hpp"
-
+// Running summaries against stored draws: moments, R-hat, honest errors, memory, archives.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "rehmc/core/archive.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
+#include "rehmc/running/running_estimate.hpp"
 
 namespace rehmc {
 namespace {
@@ -78,10 +78,10 @@ std::vector<Series> series_of(const std::vector<Chain>& chains, std::vector<doub
   return result;
 }
 
-TEST(BatchSums, AreTheSumsOfConsecutiveDraws) {
+TEST(ChunkSums, AreTheSumsOfConsecutiveDraws) {
   Stream stream({.seed = 1}, Purpose::test);
   constexpr double shift = 0.7;
-  BatchSums sums(2);
+  ChunkSums sums(2);
   std::vector<double> offsets, masses;
   for (std::size_t n = 1; n <= 3000; ++n) {
     const double mass = stream.uniform();
@@ -98,24 +98,24 @@ TEST(BatchSums, AreTheSumsOfConsecutiveDraws) {
     if (n % 97 != 0 && n != 1024) continue;
     std::size_t next = 0;
     for (std::size_t b = 0; b <= sums.full(); ++b) {
-      const BatchSums::Batch batch = sums.batch(b, 1, shift);
+      const ChunkSums::Chunk chunk = sums.chunk(b, 1, shift);
       if (b < sums.full()) {
-        ASSERT_EQ(batch.draws, sums.batch(0, 1).draws);
+        ASSERT_EQ(chunk.draws, sums.chunk(0, 1).draws);
       }
       double mass_sum = 0, first = 0, second = 0;
-      for (double i = 0; i < batch.draws; ++i, ++next) {
+      for (double i = 0; i < chunk.draws; ++i, ++next) {
         const double moved = offsets[next] + shift;
         mass_sum += masses[next];
         first += masses[next] * moved;
         second += masses[next] * moved * moved;
       }
-      ASSERT_NEAR(batch.mass, mass_sum, 1e-11);
-      ASSERT_NEAR(batch.first, first, 1e-11);
-      ASSERT_NEAR(batch.second, second, 1e-11);
+      ASSERT_NEAR(chunk.mass, mass_sum, 1e-11);
+      ASSERT_NEAR(chunk.first, first, 1e-11);
+      ASSERT_NEAR(chunk.second, second, 1e-11);
     }
     ASSERT_EQ(next, n);
   }
-  EXPECT_EQ(sums.batch(0, 0).draws, 128);  // 3000 = 23 * 128 + 56
+  EXPECT_EQ(sums.chunk(0, 0).draws, 128);  // 3000 = 23 * 128 + 56
   EXPECT_EQ(sums.full(), 23u);
 }
 
@@ -139,9 +139,9 @@ TEST(RunningSummary, AgreesWithStoredDraws) {
   EXPECT_EQ(running.plain.condition, DrawsCondition::ordinary);
   EXPECT_NEAR(running.plain.mean, plain.mean, 1e-8 * plain.sd);
   EXPECT_NEAR(running.plain.sd, plain.sd, 1e-8 * plain.sd);
-  // All draws lie in full batches, so that the halves are the same.
+  // All draws lie in full chunks, so that the halves are the same.
   EXPECT_NEAR(running.rhat, rhat_basic(draws), 1e-8);
-  // Two estimates of the same errors; theirs of 64 batches varies by a tenth.
+  // Two estimates of the same errors; theirs of 64 chunks varies by a tenth.
   EXPECT_NEAR(std::log(running.plain.mcse_mean / plain.mcse_mean), 0, 0.4);
   EXPECT_NEAR(std::log(running.plain.mcse_sd / plain.mcse_sd), 0, 0.4);
   EXPECT_NEAR(running.plain.ess_mean, std::pow(running.plain.sd / running.plain.mcse_mean, 2),
@@ -217,7 +217,7 @@ TEST(RunningSummary, MassesMakeRatiosOfMeans) {
   EXPECT_NEAR(again.recycled->quantiles[3].value, running.recycled->quantiles[3].value, 1e-6);
 }
 
-// 400 replicates of 2 chains of 2048 draws, 16 batches of 128 each. The mean squared error over the
+// 400 replicates of 2 chains of 2048 draws, 16 chunks of 128 each. The mean squared error over the
 // mean squared MCSE is distributed as F with 400 and 400 * 31 degrees of freedom, its logarithm has
 // a standard deviation of 0.072; batch means of this process are 1.5% too small. Limits of 4
 // standard deviations: five checks, a false alarm in 3000.
@@ -303,7 +303,7 @@ TEST(RunningSummary, TellsWhatIsWrongWithDraws) {
     check(spoilt, DrawsCondition::not_finite);
     EXPECT_TRUE(std::isnan(estimate_of(spoilt).plain.quantiles[0].value));
   }
-  // Ordinary, but too few batches for errors: 7 of one draw each.
+  // Ordinary, but too few chunks for errors: 7 of one draw each.
   const RunningEstimate few = estimate_of(chains_of(7, [&](auto, auto i) { return wave(i); }));
   EXPECT_EQ(few.plain.condition, DrawsCondition::ordinary);
   EXPECT_TRUE(std::isnan(few.plain.mcse_mean) && std::isnan(few.plain.ess_sd));
@@ -352,9 +352,8 @@ TEST(RunningSummary, WithoutRecyclingHasNoRecycledHalf) {
     running.add(x, {}, {}, {});
   }
   const RunningSummary* const chain = &running;
-  const auto estimates = running_estimates({&chain, 1});
-  ASSERT_EQ(estimates.size(), 3u);
-  for (const auto& estimate : estimates) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const RunningEstimate estimate = running_estimate({&chain, 1}, i);
     EXPECT_FALSE(estimate.recycled.has_value());
     EXPECT_GT(estimate.plain.ess_mean, 0);
     EXPECT_EQ(estimate.plain.quantiles.size(), 7u);
@@ -422,7 +421,7 @@ TEST(RunningSummary, RefusesChainsThatDoNotFit) {
   const RunningSummary b(three, ones, true);
   const RunningSummary c(two, std::span(ones).first(2), false);
   const auto estimate = [](std::vector<const RunningSummary*> chains) {
-    return running_estimates(chains);
+    return running_estimate(chains, 0);
   };
   EXPECT_THROW(estimate({}), DataError);
   EXPECT_THROW(estimate({&a, &b}), DataError);

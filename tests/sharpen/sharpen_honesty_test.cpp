@@ -15,8 +15,9 @@
 #include "rehmc/core/random.hpp"
 #include "rehmc/sharpen/sharpen.hpp"
 #include "src/sharpen/cross_fit.hpp"
+#include "src/sharpen/mean_errors.hpp"
 #include "src/sharpen/own_features.hpp"
-#include "src/sharpen/scalar_fit.hpp"
+#include "src/sharpen/scalar_choice.hpp"
 #include "src/sharpen/stein_frame.hpp"
 #include "src/sharpen/stein_run.hpp"
 #include "tests/sharpen/honest.hpp"
@@ -116,7 +117,7 @@ Deviation estimate(const Draws& draws, const Features& features, Fitted coeffici
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<Index>(k);
     // A fold of no draws is trained on all of them.
     const Fold unseen = coefficients == Fitted::on_the_same_draws ? Fold{0, 0} : fold;
-    const CrossFit regression(table, 1, unseen);
+    const CrossFit regression(table, {table.cols() - 1, 1}, unseen);
     left.segment(fold.begin, fold.end - fold.begin) =
         regression.residuals(regression.fit(all, {0, 1}))
             .col(0)
@@ -207,9 +208,8 @@ struct SkewedRun {
 
 /// How honest an error is over means of so many independent draws whose logarithms are normal.
 Honesty lognormal_honesty(double sd, Index draws,
-                          double (stein::Errors::*squared)(const Eigen::Ref<const VectorXd>&)) {
-  const SkewedRun shape(static_cast<std::size_t>(draws) / SkewedRun::chains, 1, 0);
-  stein::Errors errors{StateTable(shape.states)};
+                          double (stein::MeanErrors::*squared)(const Eigen::Ref<const VectorXd>&)) {
+  stein::MeanErrors errors(SkewedRun::chains, static_cast<std::size_t>(draws) / SkewedRun::chains);
   Honesty honesty;
   VectorXd series(draws);
   for (std::uint64_t r = 0; r < 10 * replicates; ++r) {
@@ -226,19 +226,18 @@ TEST(SharpenHonesty, ErrorsOfSkewedSeriesAreRaised) {
   const auto complaint = [](auto squared) {
     return lognormal_honesty(1.5, 400, squared).complaint(false_alarm_rate);
   };
-  EXPECT_NE(complaint(&stein::Errors::squared_error), "");
-  EXPECT_EQ(complaint(&stein::Errors::raised_error), "");
+  EXPECT_NE(complaint(&stein::MeanErrors::squared_error), "");
+  EXPECT_EQ(complaint(&stein::MeanErrors::raised_error), "");
 }
 
 TEST(SharpenHonesty, ReportedErrorsAllowForWhatWasNotSeenOfHeavyTails) {
   const auto complaint = [](auto squared) {
     return lognormal_honesty(2, 1000, squared).complaint(false_alarm_rate);
   };
-  EXPECT_NE(complaint(&stein::Errors::raised_error), "");
-  EXPECT_EQ(complaint(&stein::Errors::reported_error), "");
+  EXPECT_NE(complaint(&stein::MeanErrors::raised_error), "");
+  EXPECT_EQ(complaint(&stein::MeanErrors::reported_error), "");
   // Light tails are seen well enough.
-  const SkewedRun shape(250, 1, 0);
-  stein::Errors errors{StateTable(shape.states)};
+  stein::MeanErrors errors(SkewedRun::chains, 250);
   VectorXd series(1000);
   Stream numbers(Address{15, 0, 0}, Purpose::test);
   for (double& value : series) value = std::pow(numbers.normal(), 2);
@@ -306,7 +305,7 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
     features.col(f) = table.gradients * frame.matrix.row(0).transpose();
     MatrixXd columns(target.size(), 2);
     columns << features.col(f), target;
-    const CrossFit regression(columns, 1, fold);
+    const CrossFit regression(columns, {columns.cols() - 1, 1}, fold);
     left.segment(fold.begin, length) =
         regression.residuals(regression.fit({0}, {0, 1})).col(0).segment(fold.begin, length);
   }
@@ -323,7 +322,7 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
         static_cast<double>(target.size()) / (2 * step) *
         (estimate_by(target, features, folds, more) - estimate_by(target, features, folds, less));
   }
-  stein::Errors errors(table);
+  stein::MeanErrors errors(table.chains, table.draws_per_chain);
   const double expected = std::sqrt(errors.reported_error(left + effect));
   EXPECT_NEAR(sharpened.estimate.mcse_mean / expected, 1, 1e-5);
   EXPECT_GT(std::abs(std::sqrt(errors.reported_error(left)) / expected - 1), 1e-4);
@@ -355,8 +354,7 @@ class Choice : public ::testing::Test {
     return stein::best_of_moment(candidates, errors_);
   }
 
-  SkewedRun shape_{draws, 1, 0};
-  stein::Errors errors_{StateTable(shape_.states)};
+  stein::MeanErrors errors_{SkewedRun::chains, draws};
   Stream numbers_{Address{17, 0, 0}, Purpose::test};
 };
 
@@ -438,8 +436,7 @@ TEST(Powers, HaveTailsBoundedByTheirProducts) {
 
 TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
   constexpr Index draws = 400;
-  const SkewedRun shape(draws / SkewedRun::chains, 1, 0);
-  stein::Errors errors{StateTable(shape.states)};
+  stein::MeanErrors errors(SkewedRun::chains, draws / SkewedRun::chains);
   const double limit = -normal_quantile(5e-4);
   int raw = 0;
   int fired = 0;

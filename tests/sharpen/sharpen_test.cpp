@@ -254,7 +254,7 @@ struct Columns {
 /// Least squares with or without the shared columns.
 struct Regression {
   Regression(const Columns& columns, bool with_shared)
-      : alone(columns.own, 2, columns.fold),
+      : alone(columns.own, {4, 2}, columns.fold),
         shared(columns.shared, columns.fold),
         remainders(shared.remainders(columns.own)),
         together(alone, remainders, shared),
@@ -463,6 +463,22 @@ TEST(Sharpen, BlocksAreNamesUpToTheFirstDotOrBracket) {
   const std::vector<std::string> names{"mu", "beta.1", "beta.2", "tau[1]", "tau[2]", "beta.3"};
   const std::vector<std::vector<std::size_t>> expected{{0}, {1, 2, 5}, {3, 4}};
   EXPECT_EQ(blocks_of(names), expected);
+}
+
+// The worst of n scores exceeds the limit with probability 1e-3 if each exceeds it with 1e-3 / n.
+// Expected limits are from the inverse normal distribution function of Python's statistics module.
+TEST(SteinCheck, LimitAllowsForTheNumberOfFeatures) {
+  const NormalRun run(500);
+  SharpenSettings settings;
+  settings.check_only = true;
+  // Four per coordinate: the fields 1 and z, and two thresholds.
+  const SteinCheck without_blocks = sharpen(run.states, {}, settings).check;
+  EXPECT_EQ(without_blocks.features, 16u);
+  EXPECT_NEAR(without_blocks.limit, 4.0031675715, 1e-9);
+  settings.blocks = {{0, 1, 2, 3}};
+  const SteinCheck with_a_block = sharpen(run.states, {}, settings).check;
+  EXPECT_EQ(with_a_block.features, 17u);
+  EXPECT_NEAR(with_a_block.limit, 4.0174811889, 1e-9);
 }
 
 TEST(SteinCheck, PassesExactDrawsAndFailsWrongGradients) {

@@ -2,9 +2,16 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <span>
+#include <vector>
 
 namespace rehmc {
+
+inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+/// The middle number, or the mean of the two middle ones; NaN without numbers, or if one is NaN.
+double median(std::vector<double> values);
 
 /// log(exp(a) + exp(b)) without overflow. Infinities give the limit, NaN gives NaN.
 double log_add_exp(double a, double b) noexcept;

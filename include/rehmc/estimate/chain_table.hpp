@@ -79,7 +79,4 @@ double ess_quantile_of(const ChainTable& table, std::span<const double> sorted, 
                        EffectiveSize& effective_size);
 double mcse_quantile_of(std::span<const double> sorted, double probability, double ess);
 
-/// The x at which the Beta(a, b) distribution function is p; a and b at least 1.
-double beta_quantile(double p, double a, double b);
-
 }  // namespace rehmc

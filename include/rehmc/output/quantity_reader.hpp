@@ -11,7 +11,7 @@
 #include "rehmc/core/random.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/log_density.hpp"
-#include "rehmc/running/running.hpp"
+#include "rehmc/running/chunk_sums.hpp"
 
 namespace rehmc {
 

@@ -8,7 +8,7 @@
 
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/output/quantity_reader.hpp"
-#include "rehmc/running/running.hpp"
+#include "rehmc/running/running_summary.hpp"
 
 namespace rehmc {
 

@@ -16,9 +16,9 @@ struct RunSummary {
   Diagnostics diagnostics{};
   Sharpening sharpening{};
   std::size_t draws = 0;  ///< per chain, of the shortest
-  /// Whether errors are by batch means and quantiles from bins, since no draws were stored. Then
+  /// Whether errors are by batch means and quantiles from bins because no draws were stored. Then
   /// R-hat is the classical one, and the ESS of the mean stands for the bulk.
-  bool from_batches = false;
+  bool from_chunks = false;
 };
 
 /// Cuts all chains to the length of the shortest, which is what convergence can be judged by.

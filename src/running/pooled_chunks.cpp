@@ -1,5 +1,5 @@
-// Batches of several chains put together, and the scatter of their sums.
-#include "pooled_batches.hpp"
+// Chunks of several chains put together, and the scatter of their sums.
+#include "pooled_chunks.hpp"
 
 #include <fmt/core.h>
 
@@ -7,6 +7,7 @@
 #include <array>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
@@ -26,14 +27,14 @@ struct Scatter {
 
 }  // namespace
 
-BatchSums::Batch sum_of(std::span<const BatchSums::Batch> batches) {
-  BatchSums::Batch total;
-  for (const BatchSums::Batch& batch : batches) {
-    total.draws += batch.draws;
-    total.mass += batch.mass;
-    total.first += batch.first;
-    total.second += batch.second;
-    for (std::size_t k = 0; k < total.stein.size(); ++k) total.stein[k] += batch.stein[k];
+ChunkSums::Chunk sum_of(std::span<const ChunkSums::Chunk> chunks) {
+  ChunkSums::Chunk total;
+  for (const ChunkSums::Chunk& chunk : chunks) {
+    total.draws += chunk.draws;
+    total.mass += chunk.mass;
+    total.first += chunk.first;
+    total.second += chunk.second;
+    for (std::size_t k = 0; k < total.stein.size(); ++k) total.stein[k] += chunk.stein[k];
   }
   return total;
 }
@@ -56,28 +57,28 @@ void check_alike(Summaries chains) {
   }
 }
 
-PooledBatches::PooledBatches(Summaries chains, std::size_t coordinate,
-                             const BatchSums& (RunningSummary::*part)() const, double moved)
+PooledChunks::PooledChunks(Summaries chains, std::size_t coordinate,
+                           const ChunkSums& (RunningSummary::*part)() const, double moved)
     : centre(chains.front()->centre(coordinate) + moved) {
-  full.reserve(chains.size() * BatchSums::most_batches);
+  full.reserve(chains.size() * ChunkSums::most_chunks);
   for (const RunningSummary* const chain : chains) {
-    const BatchSums& sums = (chain->*part)();
+    const ChunkSums& sums = (chain->*part)();
     const double shift = chain->centre(coordinate) - centre;
     for (std::size_t b = 0; b < sums.full(); ++b) {
-      full.push_back(sums.batch(b, coordinate, shift));
+      full.push_back(sums.chunk(b, coordinate, shift));
     }
     ends.push_back(full.size());
-    begun.push_back(sums.batch(sums.full(), coordinate, shift));
+    begun.push_back(sums.chunk(sums.full(), coordinate, shift));
     enough = enough && sums.full() >= fewest;
   }
   const std::array parts{sum_of(full), sum_of(begun)};
   total = sum_of(parts);
 }
 
-double PooledBatches::long_run_variance(std::span<const double> deviation,
-                                        Neighbours neighbours) const {
-  Scatter of_batches;
-  for (std::size_t b = 0; b < full.size(); ++b) of_batches.add(deviation[b], full[b].draws);
+double PooledChunks::long_run_variance(std::span<const double> deviation,
+                                       Neighbours neighbours) const {
+  Scatter of_chunks;
+  for (std::size_t b = 0; b < full.size(); ++b) of_chunks.add(deviation[b], full[b].draws);
   if (neighbours == Neighbours::counted) {
     double products = 0;
     std::size_t begin = 0;
@@ -87,20 +88,20 @@ double PooledBatches::long_run_variance(std::span<const double> deviation,
       }
       begin = end;
     }
-    of_batches.sum += std::max(0.0, 2 * products);
+    of_chunks.sum += std::max(0.0, 2 * products);
   }
-  return of_batches.long_run_variance();
+  return of_chunks.long_run_variance();
 }
 
-double PooledBatches::squared_error(std::span<const double> deviation, bool disagree,
-                                    Neighbours neighbours) const {
-  if (!enough) return std::numeric_limits<double>::quiet_NaN();
+double PooledChunks::squared_error(std::span<const double> deviation, bool disagree,
+                                   Neighbours neighbours) const {
+  if (!enough) return nan_value;
   double variance = long_run_variance(deviation, neighbours);
   if (disagree) {
     Scatter of_halves;
     std::size_t begin = 0;
     for (const std::size_t end : ends) {
-      // An odd batch in the middle belongs to neither half.
+      // An odd chunk in the middle belongs to neither half.
       const std::size_t half = (end - begin) / 2;
       for (const std::size_t first : {begin, end - half}) {
         double sum = 0;

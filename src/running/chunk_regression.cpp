@@ -1,4 +1,6 @@
-// Sharpening without draws: regression of batch sums on those of Stein features.
+// Sharpening without draws: regression of chunk sums on those of Stein features.
+#include "chunk_regression.hpp"
+
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
@@ -6,20 +8,19 @@
 #include <cmath>
 #include <limits>
 
-#include "pooled_batches.hpp"
-#include "rehmc/estimate/chain_table.hpp"
+#include "pooled_chunks.hpp"
 
 namespace rehmc {
 
 namespace {
 
-using Batch = BatchSums::Batch;
+using Chunk = ChunkSums::Chunk;
 
 constexpr std::size_t most_features = 3;
 /// More features must leave less than this share of the variance that fewer leave.
 constexpr double worthwhile = 0.9;
 /// Fewer fit tails too poorly: what is left is then too small in most runs, and large in a few.
-constexpr std::size_t batches_per_feature = 8;
+constexpr std::size_t chunks_per_feature = 8;
 constexpr std::size_t fewest_folds = 4;
 /// What lopsided remainders add to squared errors; set by simulation.
 constexpr double by_skewness = 16;
@@ -29,11 +30,11 @@ constexpr double ridge = 1e-9;
 enum Column : Eigen::Index { masses, stein, first = stein + most_features, second, columns };
 using Products = Eigen::Matrix<double, columns, columns>;
 
-/// Full batches [begin, end), whose coefficients come from all others.
-struct BatchFold {
+/// Full chunks [begin, end), whose coefficients come from all others.
+struct ChunkFold {
   std::size_t begin = 0;
   std::size_t end = 0;
-  Batch begun;  ///< the last batch of the chain, in its last fold; else nothing
+  Chunk begun;  ///< the last chunk of the chain, in its last fold; else nothing
 };
 
 /// Least squares on the masses and the leading features.
@@ -64,20 +65,20 @@ Fit fit(const Products& products, Eigen::Index features) {
           products.block<3, 1>(stein, masses) / products(masses, masses)};
 }
 
-Eigen::Vector3d features_of(const Batch& batch) { return Eigen::Vector3d::Map(batch.stein.data()); }
+Eigen::Vector3d features_of(const Chunk& chunk) { return Eigen::Vector3d::Map(chunk.stein.data()); }
 
 /// A target with what some features explain taken out.
 struct Residual {
   double average = 0;
-  double squared_error = std::numeric_limits<double>::infinity();  ///< as batches tell it
-  double raise = 1;                                                ///< what few batches add to it
+  double squared_error = std::numeric_limits<double>::infinity();  ///< as chunks tell it
+  double raise = 1;                                                ///< what few chunks add to it
   double raised_error() const { return raise * squared_error; }
 };
 
-class BatchRegression {
+class ChunkRegression {
  public:
-  BatchRegression(Summaries chains, std::size_t coordinate, double moved, bool disagree)
-      : batches_(chains, coordinate, &RunningSummary::recycled, moved), disagree_(disagree) {
+  ChunkRegression(Summaries chains, std::size_t coordinate, double moved, bool disagree)
+      : chunks_(chains, coordinate, &RunningSummary::recycled, moved), disagree_(disagree) {
     make_folds();
     fit_all();
   }
@@ -99,34 +100,34 @@ class BatchRegression {
  private:
   /// Whole chains, or blocks of them where there are few.
   void make_folds() {
-    const std::size_t blocks = (fewest_folds + batches_.ends.size() - 1) / batches_.ends.size();
+    const std::size_t blocks = (fewest_folds + chunks_.ends.size() - 1) / chunks_.ends.size();
     std::size_t begin = 0;
-    for (std::size_t c = 0; c < batches_.ends.size(); ++c) {
-      const std::size_t count = batches_.ends[c] - begin;
+    for (std::size_t c = 0; c < chunks_.ends.size(); ++c) {
+      const std::size_t count = chunks_.ends[c] - begin;
       for (std::size_t k = 0; k < blocks; ++k) {
-        BatchFold& fold = folds_.emplace_back();
+        ChunkFold& fold = folds_.emplace_back();
         fold.begin = begin + k * count / blocks;
         fold.end = begin + (k + 1) * count / blocks;
-        if (k + 1 == blocks) fold.begun = batches_.begun[c];
+        if (k + 1 == blocks) fold.begun = chunks_.begun[c];
       }
-      begin = batches_.ends[c];
+      begin = chunks_.ends[c];
     }
-    std::size_t least = batches_.full.size();
-    for (const BatchFold& fold : folds_) {
-      least = std::min(least, batches_.full.size() - (fold.end - fold.begin));
+    std::size_t least = chunks_.full.size();
+    for (const ChunkFold& fold : folds_) {
+      least = std::min(least, chunks_.full.size() - (fold.end - fold.begin));
     }
-    usable_ = static_cast<Eigen::Index>(std::min(most_features, least / batches_per_feature));
+    usable_ = static_cast<Eigen::Index>(std::min(most_features, least / chunks_per_feature));
   }
 
   void fit_all() {
     std::vector<Products> of_fold;
-    for (const BatchFold& fold : folds_) {
+    for (const ChunkFold& fold : folds_) {
       Products& products = of_fold.emplace_back(Products::Zero());
       for (std::size_t b = fold.begin; b < fold.end; ++b) {
-        const Batch& batch = batches_.full[b];
-        const Eigen::Matrix<double, columns, 1> row{batch.mass,     batch.stein[0], batch.stein[1],
-                                                    batch.stein[2], batch.first,    batch.second};
-        products += row * row.transpose() / batch.draws;
+        const Chunk& chunk = chunks_.full[b];
+        const Eigen::Matrix<double, columns, 1> row{chunk.mass,     chunk.stein[0], chunk.stein[1],
+                                                    chunk.stein[2], chunk.first,    chunk.second};
+        products += row * row.transpose() / chunk.draws;
       }
     }
     for (const Products& own : of_fold) {
@@ -144,30 +145,30 @@ class BatchRegression {
 
   Residual residual(Eigen::Index features, const Eigen::Vector2d& weight) const {
     std::vector<double> left;
-    left.reserve(batches_.full.size());
+    left.reserve(chunks_.full.size());
     double sum = 0;
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       const Eigen::Vector3d explained =
           features == 0
               ? Eigen::Vector3d::Zero()
               : Eigen::Vector3d(fits_[f][static_cast<std::size_t>(features)].coefficients * weight);
-      const auto leave = [&](const Batch& batch) {
-        return weight[0] * batch.first + weight[1] * batch.second -
-               explained.dot(features_of(batch));
+      const auto leave = [&](const Chunk& chunk) {
+        return weight[0] * chunk.first + weight[1] * chunk.second -
+               explained.dot(features_of(chunk));
       };
       for (std::size_t b = folds_[f].begin; b < folds_[f].end; ++b) {
-        left.push_back(leave(batches_.full[b]));
+        left.push_back(leave(chunks_.full[b]));
         sum += left.back();
       }
       sum += leave(folds_[f].begun);
     }
-    const double average = sum / batches_.total.mass;
-    for (std::size_t b = 0; b < left.size(); ++b) left[b] -= average * batches_.full[b].mass;
+    const double average = sum / chunks_.total.mass;
+    for (std::size_t b = 0; b < left.size(); ++b) left[b] -= average * chunks_.full[b].mass;
     if (features > 0) add_effects(features, left);
-    return {average, batches_.squared_error(left, disagree_, Neighbours::counted), raise(left)};
+    return {average, chunks_.squared_error(left, disagree_, Neighbours::counted), raise(left)};
   }
 
-  /// A batch also tilts the coefficients of the other folds: to first order by its residual, times
+  /// A chunk also tilts the coefficients of the other folds: to first order by its residual, times
   /// what the fit makes of its features and of the sum of the fold's.
   void add_effects(Eigen::Index features, std::vector<double>& left) const {
     std::vector<double> share(left.size(), 1.0);
@@ -176,25 +177,25 @@ class BatchRegression {
       const std::size_t end = folds_[f].end;
       const Fit& fit = fits_[f][static_cast<std::size_t>(features)];
       Eigen::Vector3d sum = Eigen::Vector3d::Zero();
-      for (std::size_t b = begin; b < end; ++b) sum += features_of(batches_.full[b]);
+      for (std::size_t b = begin; b < end; ++b) sum += features_of(chunks_.full[b]);
       const Eigen::Vector3d tilt = fit.inverse * sum;
       for (std::size_t b = 0; b < left.size(); ++b) {
         if (b >= begin && b < end) continue;
-        const Batch& batch = batches_.full[b];
-        share[b] -= tilt.dot(features_of(batch) - batch.mass * fit.average) / batch.draws;
+        const Chunk& chunk = chunks_.full[b];
+        share[b] -= tilt.dot(features_of(chunk) - chunk.mass * fit.average) / chunk.draws;
       }
     }
     for (std::size_t b = 0; b < left.size(); ++b) left[b] *= share[b];
   }
 
-  /// Regression takes out the bulk and leaves the tails. Where one tail is the longer, few batches
+  /// Regression takes out the bulk and leaves the tails. Where one tail is the longer, few chunks
   /// carry most of what is left, and a variance from few is more often too small than too large.
   double raise(const std::vector<double>& left) const {
     double second = 0;
     double third = 0;
     const auto count = static_cast<double>(left.size());
     for (std::size_t b = 0; b < left.size(); ++b) {
-      const double scaled = left[b] / std::sqrt(batches_.full[b].draws);
+      const double scaled = left[b] / std::sqrt(chunks_.full[b].draws);
       second += scaled * scaled / count;
       third += scaled * scaled * scaled / count;
     }
@@ -202,32 +203,25 @@ class BatchRegression {
     return 1 + by_skewness * third * third / (second * second * second) / count;
   }
 
-  PooledBatches batches_;
+  PooledChunks chunks_;
   bool disagree_;
-  std::vector<BatchFold> folds_;
+  std::vector<ChunkFold> folds_;
   Eigen::Index usable_ = 0;
   /// For every fold, by the number of features.
   std::vector<std::array<Fit, most_features + 1>> fits_;
 };
 
-/// What |t| exceeds with this probability.
-double two_sided_student_quantile(double probability, double degrees) {
-  const double share = beta_quantile(probability, degrees / 2, 0.5);
-  return std::sqrt(degrees * (1 - share) / share);
-}
-
 }  // namespace
 
-SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
-                                  const Estimate& recycled, double spread_of_squares,
-                                  bool disagree) {
+SharpenedEstimate sharpen_chunks(Summaries chains, std::size_t coordinate, const Estimate& recycled,
+                                 double spread_of_squares, bool disagree) {
   const double moved = recycled.mean - chains.front()->centre(coordinate);
-  const BatchRegression regression(chains, coordinate, moved, disagree);
+  const ChunkRegression regression(chains, coordinate, moved, disagree);
   SharpenedEstimate sharpened;
   sharpened.quantile_sets.assign(recycled.quantiles.size(), FeatureSet::none);
   Estimate& result = sharpened.estimate;
   result = recycled;
-  const BatchRegression::Best mean = regression.best({1, 0});
+  const ChunkRegression::Best mean = regression.best({1, 0});
   const double offset = mean.features == 0 ? 0 : mean.residual.average;
   if (mean.features > 0) {
     sharpened.mean_set = FeatureSet::own;
@@ -236,7 +230,7 @@ SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
   }
   // Squares about the mean, less the square of the offset, which is the same for all draws. They
   // are too small by the variance of that mean.
-  const BatchRegression::Best squares = regression.best({-2 * offset, 1});
+  const ChunkRegression::Best squares = regression.best({-2 * offset, 1});
   const double variance =
       squares.residual.average + offset * offset + std::pow(result.mcse_mean, 2);
   if (squares.features > 0 && variance > 0) {
@@ -249,40 +243,4 @@ SharpenedEstimate sharpen_batches(Summaries chains, std::size_t coordinate,
   result.ess_mean = std::pow(result.sd / result.mcse_mean, 2);
   return sharpened;
 }
-
-SteinCheck running_stein_check(Summaries chains) {
-  check_alike(chains);
-  SteinCheck check;
-  if (!chains.front()->gradients()) return check;
-  for (const RunningSummary* const chain : chains) {
-    if (chain->count() < fewest_draws_of_running_check) return check;
-  }
-  std::size_t batches = 0;
-  for (std::size_t i = 0; i < chains.front()->dimension(); ++i) {
-    const PooledBatches centred(chains, i, &RunningSummary::recycled);
-    const PooledBatches pooled(chains, i, &RunningSummary::recycled,
-                               centred.total.first / centred.total.mass);
-    const Batch total = sum_of(pooled.full);
-    batches = pooled.full.size();
-    for (std::size_t feature = 0; feature < 2; ++feature) {
-      const double average = total.stein[feature] / total.draws;
-      const std::vector<double> deviation = pooled.over_full(
-          [&](const Batch& batch) { return batch.stein[feature] - average * batch.draws; });
-      const double variance = pooled.long_run_variance(deviation, Neighbours::counted);
-      const double z = std::abs(average) * std::sqrt(total.draws / variance);
-      if (std::isnan(z)) continue;
-      ++check.features;
-      if (z <= check.worst) continue;
-      check.worst = z;
-      check.coordinate = i;
-    }
-  }
-  if (check.features == 0) return check;
-  // A variance that counts neighbours scatters as one of a third of the batches would.
-  check.limit =
-      two_sided_student_quantile(SteinCheck::false_alarm_rate / static_cast<double>(check.features),
-                                 static_cast<double>(batches - 1) / 3);
-  return check;
-}
-
 }  // namespace rehmc

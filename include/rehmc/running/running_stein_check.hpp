@@ -1,0 +1,22 @@
+// The Stein check from running summaries.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "rehmc/running/running_summary.hpp"
+#include "rehmc/sharpen/sharpened.hpp"
+
+namespace rehmc {
+
+/// From so many draws on, chunks are of 8 at least: shorter ones say too little of how slow a
+/// chain is.
+inline constexpr std::uint64_t fewest_draws_of_running_check = 128;
+
+/// Whether the averages of the first two Stein features of all coordinates are 0, up to their own
+/// errors by chunks and neighbours of these; the limit is by Student's t, for a third of their
+/// number. Without gradients, and with fewer draws than that in a chain, no features are looked at.
+/// DataError as above.
+SteinCheck running_stein_check(std::span<const RunningSummary* const> chains);
+
+}  // namespace rehmc

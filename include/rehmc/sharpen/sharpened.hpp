@@ -1,0 +1,53 @@
+// What sharpening yields: estimates, the features they rest on, and the Stein check.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "rehmc/estimate/recycled.hpp"
+
+namespace rehmc {
+
+/// Which features an estimate uses, from the smallest set to the largest.
+enum class FeatureSet {
+  none,            ///< the recycled estimate, unchanged
+  bounded,         ///< those of the scalar's own coordinate whose fields are bounded
+  own,             ///< all of the scalar's own coordinate
+  bounded_linear,  ///< bounded, plus the gradients of all coordinates and of all blocks' scales
+  linear,          ///< own, plus the gradients of all coordinates and of all blocks' scales
+  row,             ///< linear, plus fields along the own coordinate that grow with others
+  quadratic,       ///< linear, plus all fields that are linear in the state
+};
+inline constexpr std::size_t feature_sets = static_cast<std::size_t>(FeatureSet::quadratic) + 1;
+
+std::string_view describe(FeatureSet set) noexcept;
+
+/// One scalar, sharpened. Where no feature helped, the numbers are those known without gradients.
+struct SharpenedEstimate {
+  Estimate estimate;
+  FeatureSet mean_set = FeatureSet::none;
+  FeatureSet sd_set = FeatureSet::none;
+  std::vector<FeatureSet> quantile_sets;
+  /// False if the tails that the features leave are so heavy that the mean or the sd has no finite
+  /// error: then its error bar cannot be trusted.
+  bool mean_has_error = true;
+  bool sd_has_error = true;
+};
+
+/// The estimate that is known without gradients; no feature in use.
+SharpenedEstimate unsharpened(const Estimate& known);
+
+/// Averages of functions whose mean is known to be 0: how far they are from it, in standard errors.
+struct SteinCheck {
+  /// The probability that a healthy run fails.
+  static constexpr double false_alarm_rate = 1e-3;
+
+  std::size_t features = 0;    ///< number of averages that were tested
+  double worst = 0;            ///< the largest |z|
+  double limit = 0;            ///< the worst of that many exceeds it with the false alarm rate
+  std::size_t coordinate = 0;  ///< of the worst, or the first of its block
+  bool passed() const { return worst <= limit; }
+};
+
+}  // namespace rehmc

@@ -1,0 +1,157 @@
+// Gathers the values of one scalar and computes what features are to explain.
+#include "scalar_target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+#include "rehmc/estimate/quantiles.hpp"
+
+namespace rehmc::stein {
+
+ScalarTarget::ScalarTarget(const Run& run, const ScalarStates& scalar)
+    : run_(run), scalar_(scalar) {
+  gather_values();
+  follow_coordinate();
+  measured_sd_ = std::sqrt((measured_.array() - measured_.mean()).square().mean());
+  find_thresholds();
+  make_targets();
+  make_differences();
+  tail_ = std::max(0.0, run_.shape((values_.array() - centre()).matrix()));
+}
+
+void ScalarTarget::gather_values() {
+  if (run_.is_coordinate(scalar_)) {
+    values_ = run_.table.positions.col(to_index(*scalar_.coordinate));
+    return;
+  }
+  values_.resize(run_.table.states());
+  Index s = 0;
+  for (const Series& chain : scalar_.values) {
+    for (std::size_t k = 0; k < chain.size; ++k) values_[s++] = chain[k];
+  }
+  if (s != run_.table.states()) {
+    throw DataError(fmt::format("a scalar has {} values for {} states", s, run_.table.states()));
+  }
+}
+
+void ScalarTarget::follow_coordinate() {
+  measured_ = values_;
+  if (!scalar_.coordinate) return;
+  coordinate_ = to_index(*scalar_.coordinate);
+  measured_ = run_.table.positions.col(*coordinate_);
+  identical_ = measured_ == values_;
+  if (identical_) return;
+  order_.resize(static_cast<std::size_t>(values_.size()));
+  std::iota(order_.begin(), order_.end(), Index{0});
+  std::sort(order_.begin(), order_.end(),
+            [&](Index a, Index b) { return measured_[a] < measured_[b]; });
+  falling_ = values_[order_.front()] > values_[order_.back()];
+  const bool monotone = std::is_sorted(order_.begin(), order_.end(), [&](Index a, Index b) {
+    return falling_ ? values_[a] > values_[b] : values_[a] < values_[b];
+  });
+  if (monotone) return;
+  order_.clear();
+  coordinate_.reset();
+  measured_ = values_;
+  falling_ = false;
+}
+
+void ScalarTarget::find_thresholds() {
+  const auto quantiles = [&](std::vector<double> values, std::span<const double> weights) {
+    const EmpiricalDistribution distribution(std::move(values), weights);
+    std::vector<double> found;
+    for (const QuantileEstimate& quantile : known().quantiles) {
+      found.push_back(distribution.quantile(measured_probability(quantile.probability)));
+    }
+    return found;
+  };
+  if (coordinate_ && !identical_) {
+    thresholds_ =
+        quantiles({measured_.begin(), measured_.end()},
+                  {run_.table.weights.data(), static_cast<std::size_t>(run_.table.weights.size())});
+  } else {
+    for (const QuantileEstimate& quantile : known().quantiles) {
+      thresholds_.push_back(quantile.value);
+    }
+  }
+  for (const Fold& fold : run_.folds) {
+    if (!coordinate_) {
+      fold_thresholds_.push_back(thresholds_);
+      continue;
+    }
+    constexpr std::size_t enough = 4000;
+    std::vector<double> values;
+    std::vector<double> weights;
+    for (const Index s : run_.training_states(fold, enough)) {
+      values.push_back(measured_[s]);
+      weights.push_back(run_.table.weights[s]);
+    }
+    fold_thresholds_.push_back(quantiles(std::move(values), weights));
+  }
+}
+
+void ScalarTarget::make_targets() {
+  const StateTable& table = run_.table;
+  const auto y = [&](Index s) { return (values_[s] - centre()) / scale(); };
+  targets_.resize(to_index(table.draws()), columns().count());
+  targets_.col(TargetColumns::mean) = table.draw_means(y);
+  targets_.col(TargetColumns::square) = table.draw_means([&](Index s) { return y(s) * y(s); });
+  for (std::size_t t = 0; t < thresholds_.size(); ++t) {
+    targets_.col(columns().indicators()[to_index(t)]) = below(thresholds_[t]);
+  }
+}
+
+void ScalarTarget::make_differences() {
+  if (scalar_.first.empty()) return;
+  differences_.resize(targets_.rows(), TargetColumns::moments.count);
+  Index n = 0;
+  const double shift = scalar_.centre - centre();
+  for (std::size_t c = 0; c < scalar_.first.size(); ++c) {
+    for (std::size_t i = 0; i < scalar_.first[c].size; ++i, ++n) {
+      const double offset = scalar_.first[c][i];
+      const double square = scalar_.second[c][i] + shift * (2 * offset + shift);
+      differences_(n, TargetColumns::mean) =
+          (offset + shift) / scale() - targets_(n, TargetColumns::mean);
+      differences_(n, TargetColumns::square) =
+          square / (scale() * scale()) - targets_(n, TargetColumns::square);
+    }
+  }
+}
+
+Eigen::VectorXd ScalarTarget::below(double threshold) const {
+  return run_.table.draw_means([&](Index s) { return measured_[s] <= threshold ? 1.0 : 0.0; });
+}
+
+ScalarTarget::CarriedOver ScalarTarget::carried_over(double x) const {
+  if (order_.empty()) return {x, 1, 0};
+  const auto at = std::partition_point(order_.begin(), order_.end(),
+                                       [&](Index s) { return measured_[s] <= x; });
+  const std::ptrdiff_t k = at - order_.begin();
+  const auto state = [&](std::ptrdiff_t place) {
+    return order_[static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(place, 0, static_cast<std::ptrdiff_t>(order_.size()) - 1))];
+  };
+  const auto quotient = [&](Index from, Index to) {
+    const double run = measured_[to] - measured_[from];
+    return run > 0 ? (values_[to] - values_[from]) / run : 0.0;
+  };
+  const Index low = state(k - 1);
+  const Index high = state(k);
+  constexpr std::ptrdiff_t some = 20;
+  const Index before = state(k - 1 - some);
+  const Index after = state(k + some);
+  const double span = measured_[after] - measured_[before];
+  const double curvature =
+      span > 0 ? 2 * (quotient(high, after) - quotient(before, low)) / span : 0.0;
+  const double correction =
+      curvature / 2 * (x - measured_[low]) * std::min(0.0, x - measured_[high]);
+  return {values_[low] + quotient(low, high) * (x - measured_[low]) + correction,
+          std::abs(quotient(before, after)), correction};
+}
+
+}  // namespace rehmc::stein
