@@ -30,7 +30,7 @@ build: dependencies $(RELEASE)/build.ninja ## build everything for this machine 
 	@cmake --build $(RELEASE)
 
 .PHONY: test
-test: test-dependencies rooms check-format build toolchains ## install what is needed, build, and run every test
+test: test-dependencies rooms check-format build toolchains $(ECOSYSTEM)/installed ## install what is needed, build, and run every test
 	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
 	@ctest --preset release -j $(JOBS)
 
@@ -40,15 +40,12 @@ toolchains: dependencies $(RELEASE)/build.ninja ## install what runs Stan progra
 	@cmake --build $(RELEASE) --target rehmc_command
 	@$(RELEASE)/rehmc stan install
 
-# A reader that cannot be installed is named in the output; the others are still run.
 .PHONY: test-ecosystem
-test-ecosystem: build toolchains ## check that R, cmdstanpy, ArviZ and BridgeStan take what the command writes; installs them
-	@scripts/install_dependencies build ecosystem || echo "rehmc: going on with the readers that are there"
-	@$(MAKE) --no-print-directory $(ECOSYSTEM)/installed || echo "rehmc: going on without the Python readers"
+test-ecosystem: build toolchains ecosystem-dependencies $(ECOSYSTEM)/installed ## check that R, cmdstanpy, ArviZ and BridgeStan take what the command writes; installs them
 	@tests/ecosystem/check_readers.py --python $(ECOSYSTEM)/bin/python $(RELEASE)/rehmc
 	@$(ECOSYSTEM)/bin/python tests/ecosystem/use_stan.py $(RELEASE)/rehmc
 
-$(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
+$(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt | test-dependencies
 	@python3 -m venv $(ECOSYSTEM)
 	@$(ECOSYSTEM)/bin/pip --quiet --disable-pip-version-check install --requirement $<
 	@touch $@
@@ -108,13 +105,15 @@ install: build ## install the library and its headers under PREFIX (default /usr
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: dependencies test-dependencies tool-dependencies
+.PHONY: dependencies test-dependencies tool-dependencies ecosystem-dependencies
 dependencies:
 	@scripts/install_dependencies build
 test-dependencies:
 	@scripts/install_dependencies build test
 tool-dependencies:
 	@scripts/install_dependencies build tools
+ecosystem-dependencies:
+	@scripts/install_dependencies build ecosystem
 
 # Ninja configures again by itself when a CMake file changes, but does not know of the presets.
 build/%/build.ninja: CMakePresets.json

@@ -78,17 +78,17 @@ struct Target {
 
 /// Additions and multiplications a second, all in registers.
 double measure_peak() {
-  using chain_lanes::Lanes;
+  using chain_lanes::Register;
   constexpr std::size_t sums = 12;
   constexpr std::size_t turns = 20'000'000;
-  Lanes sum[sums] = {};
+  Register sum[sums] = {};
   const auto run = [&] {
-    const Lanes factor = Lanes{} + 0.5;
+    const Register factor = Register{} + 0.5;
     for (std::size_t i = 0; i < turns; ++i) {
 #pragma GCC unroll 12
       for (std::size_t k = 0; k < sums; ++k) sum[k] = sum[k] * factor + factor;
     }
-    for (Lanes& each : sum) benchmark::DoNotOptimize(each);
+    for (Register& each : sum) benchmark::DoNotOptimize(each);
   };
   const double seconds =
       median_over_rounds(interleave({run}, 5), [](const auto& s) { return s[0]; });

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
 #include "models/quadrature.hpp"
 #include "rehmc/core/settings.hpp"
@@ -96,6 +98,23 @@ double Banana::cumulative(std::size_t coordinate, double value) const {
   const auto density = [this](double x2) { return marginal(x2); };
   const double half = 0.5 * integrate(density, 0, end) / integrate(density, 0, reach);
   return value < 0 ? 0.5 - half : 0.5 + half;
+}
+
+ModelEntries banana_entries() {
+  const std::string description =
+      "x_1, x_2 ~ N(0, 1) and y ~ N(x_1 + x_2^2, 0.4^2): figure 1 of Nishimura and Dunson (2020).\n"
+      "Parameters: x.1, x.2.";
+  return {{.place = 40,
+           .info = {.name = "banana",
+                    .summary = "two numbers of which one curved sum was observed",
+                    .description = description,
+                    .data_help = "y  the observation, default 1",
+                    .data_example = R"({"y": 1})"},
+           .keys = {"y"},
+           .version = 1,
+           .make = [](DataReader& data) -> Density {
+             return Banana(data.number("y", 1, between(-1e3, 1e3)));
+           }}};
 }
 
 }  // namespace rehmc

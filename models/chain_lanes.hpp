@@ -11,7 +11,8 @@
 
 namespace rehmc::chain_lanes {
 
-// As many chains as one register of the machine holds numbers.
+// As many chains as one register of the machine holds numbers. (Not the Lanes of dynamics: those
+// hold coordinates of one chain, and their number fixes the order of sums; here it changes no bit.)
 #ifdef __AVX512F__
 inline constexpr std::size_t width = 8;
 inline constexpr std::size_t machine_registers = 32;
@@ -23,13 +24,13 @@ inline constexpr std::size_t width = 2;
 #endif
 inline constexpr std::size_t machine_registers = 16;
 #endif
-using Lanes [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
+using Register [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
 
 /// One number of so many registers of chains. What happens in a lane does not depend on how many
 /// registers there are: a chain never depends on its company.
 template <std::size_t registers>
 struct Row {
-  Lanes lanes[registers];
+  Register lanes[registers];
 
   static constexpr std::size_t chains = registers * width;
   double* data() { return reinterpret_cast<double*>(lanes); }

@@ -6,8 +6,12 @@
 #include <Eigen/Cholesky>
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
+#include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/settings.hpp"
 
 namespace rehmc {
 
@@ -83,6 +87,23 @@ double CorrelatedNormal::variance(std::size_t coordinate) const {
 
 double CorrelatedNormal::cumulative(std::size_t coordinate, double value) const {
   return normal_cumulative(value / std::sqrt(variance(coordinate)));
+}
+
+ModelEntries correlated_normal_entries() {
+  const std::string description =
+      "x ~ N(0, S), where S is a Wishart draw with mean identity: the first test case of\n"
+      "Nishimura and Dunson (2020) at its default size. Parameters: x.1, ..., x.d.";
+  return {{.place = 30,
+           .info = {.name = "correlated-normal",
+                    .summary = "a dense normal whose covariance is a Wishart draw",
+                    .description = description,
+                    .data_help = wishart_help(),
+                    .data_example = R"({"dimension": 50, "degrees_of_freedom": 100, "seed": 1})"},
+           .keys = {"dimension", "degrees_of_freedom", "seed"},
+           .version = 1,
+           .make = [](DataReader& data) -> Density {
+             return CorrelatedNormal(wishart_draw(read_wishart(data)));
+           }}};
 }
 
 }  // namespace rehmc

@@ -10,6 +10,8 @@
 #include <numbers>
 
 #include "models/chain_lanes.hpp"
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
@@ -559,6 +561,80 @@ std::vector<std::uint64_t> simulate_cox_counts(const CoxSettings& settings, std:
     counts.push_back(count);
   }
   return counts;
+}
+
+namespace {
+
+template <class Process>
+Density make_cox_process(DataReader& data) {
+  data.exclude("counts", {"size", "seed"});
+  CoxSettings settings;
+  settings.length_scale = data.number("length_scale", settings.length_scale, between(1e-3, 1e2));
+  settings.variance = data.number("variance", settings.variance, between(1e-3, 10));
+  settings.expected_points =
+      data.number("expected_points", settings.expected_points, between(1e-3, 1e6));
+  if (!data.has("counts")) {
+    settings.size = data.integer("size", settings.size, between(2, 128));
+    const std::uint64_t seed = data.seed(1);
+    return Process(settings, simulate_cox_counts(settings, seed));
+  }
+  const DataMatrix cells = data.matrix("counts", between(0, 1e9));
+  if (cells.rows != cells.columns || cells.rows < 2 || cells.rows > 128) {
+    data.fail("counts", fmt::format("{} rows of {} numbers", cells.rows, cells.columns),
+              "a square of 2 to 128 rows");
+  }
+  settings.size = cells.rows;
+  std::vector<std::uint64_t> counts;
+  for (const double value : cells.values) {
+    if (value != std::floor(value)) {
+      data.fail(fmt::format("counts[{}][{}]", counts.size() / cells.columns + 1,
+                            counts.size() % cells.columns + 1),
+                fmt::format("{}", value), "a whole number");
+    }
+    counts.push_back(static_cast<std::uint64_t>(value));
+  }
+  return Process(settings, counts);
+}
+
+}  // namespace
+
+ModelEntries cox_process_entries() {
+  const std::string description =
+      "Counts y_ij ~ Poisson(exp(x_ij) / m^2) on an m x m grid, x a Gaussian process with mean\n"
+      "log(expected_points) - variance / 2 and covariance variance exp(-distance /\n"
+      "length_scale), the side of the grid being 1: the last test case of Nishimura and Dunson\n"
+      "(2020), after Girolami and Calderhead (2011). Parameters: x.1.1, x.1.2, ..., x.m.m.";
+  const std::string whitened_description =
+      "The model cox-process in u, where x = mu + A u and A A' is the inverse of the constant\n"
+      "metric of Girolami and Calderhead (2011): --metric unit here is their Riemannian\n"
+      "manifold HMC there. Parameters: u.1, ..., u.(m m); read as x.1.1, x.1.2, ..., x.m.m.";
+  const std::string help =
+      "counts           m rows of m whole numbers; without them they are simulated:\n"
+      "size             m, default 64, at most 128\n"
+      "seed             of the simulation, default 1\n"
+      "length_scale     default 1/33\n"
+      "variance         default 1.91\n"
+      "expected_points  default 126";
+  const std::vector<std::string> keys{"counts",       "size",     "seed",
+                                      "length_scale", "variance", "expected_points"};
+  return {{.place = 160,
+           .info = {.name = "cox-process",
+                    .summary = "a log-Gaussian Cox process on a grid of 64 x 64 cells",
+                    .description = description,
+                    .data_help = help,
+                    .data_example = R"({"size": 16, "seed": 2})"},
+           .keys = keys,
+           .version = 1,
+           .make = make_cox_process<CoxProcess>},
+          {.place = 170,
+           .info = {.name = "cox-process-whitened",
+                    .summary = "the same posterior in coordinates that suit the unit metric",
+                    .description = whitened_description,
+                    .data_help = help,
+                    .data_example = R"({"size": 16, "seed": 2})"},
+           .keys = keys,
+           .version = 1,
+           .make = make_cox_process<WhitenedCoxProcess>}};
 }
 
 }  // namespace rehmc

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
@@ -106,11 +107,33 @@ std::optional<double> special_number(const json& value) {
 /// Numbers are told apart from each other by their shortest exact form.
 std::string exact(double value) { return fmt::format("{}", value); }
 
+double number_at(const DataReader& data, const json& value, const std::string& place,
+                 const Range& range) {
+  const std::optional<double> special = special_number(value);
+  if (!value.is_number() && !special) {
+    data.fail(place, shown(value), "a number " + range.describe());
+  }
+  const double number = special ? *special : value.get<double>();
+  if (!std::isfinite(number)) data.fail(place, exact(number), "a finite number");
+  if (!range.contains(number)) data.fail(place, shown(value), "a number " + range.describe());
+  return number;
+}
+
+const json& list_at(const DataReader& data, const json& value, const std::string& place,
+                    std::string_view expected) {
+  if (!value.is_array() || value.empty()) data.fail(place, shown(value), expected);
+  return value;
+}
+
 }  // namespace
+
+struct DataReader::Values {
+  json object = json::object();
+};
 
 DataReader::DataReader(const std::string& text, std::string file,
                        std::vector<std::string> known_keys)
-    : file_(std::move(file)) {
+    : file_(std::move(file)), values_(std::make_unique<Values>()) {
   if (file_.empty()) return;
   const QuotedText quoted(text);
   std::set<std::string> seen;
@@ -122,7 +145,7 @@ DataReader::DataReader(const std::string& text, std::string file,
     return true;
   };
   try {
-    data_ = json::parse(quoted.text(), watch_keys);
+    values_->object = json::parse(quoted.text(), watch_keys);
   } catch (const json::parse_error& error) {
     // The parser counts bytes from 1.
     const std::size_t byte = quoted.original(error.byte > 0 ? error.byte - 1 : 0);
@@ -131,17 +154,38 @@ DataReader::DataReader(const std::string& text, std::string file,
   } catch (const json::exception& error) {
     throw DataError(fmt::format("{} cannot be read as JSON: {}", file_, error.what()));
   }
-  if (!data_.is_object()) {
+  const json& found = values_->object;
+  if (!found.is_object()) {
     throw DataError(fmt::format("{}: found {}, expected an object such as {{\"{}\": ...}}", file_,
-                                shown(data_), known_keys.empty() ? "key" : known_keys.front()));
+                                shown(found), known_keys.empty() ? "key" : known_keys.front()));
   }
-  for (const auto& [key, value] : data_.items()) {
+  for (const auto& [key, value] : found.items()) {
     if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
     const std::string suggestion = did_you_mean(key, known_keys);
     throw DataError(fmt::format("{}: unknown key '{}'{} Known keys: {}.", file_, key,
                                 suggestion.empty() ? "." : suggestion,
                                 fmt::join(known_keys, ", ")));
   }
+}
+
+DataReader::~DataReader() = default;
+
+bool DataReader::has(const std::string& key) const { return values_->object.contains(key); }
+
+std::size_t DataReader::dimension(std::size_t missing, double least) {
+  return integer("dimension", missing, between(least, most_coordinates));
+}
+
+std::uint64_t DataReader::seed(std::uint64_t missing) {
+  constexpr double largest_exact = 9007199254740991.0;
+  return integer("seed", missing, between(0, largest_exact));
+}
+
+void DataReader::require_length(const std::string& key, std::size_t length,
+                                std::size_t rows) const {
+  if (length == rows) return;
+  fail(key, fmt::format("a list of length {}", length),
+       fmt::format("{} numbers, one for each row", rows));
 }
 
 void DataReader::fail(std::string_view place, std::string_view found,
@@ -164,22 +208,6 @@ void DataReader::exclude(const std::string& key, const std::vector<std::string>&
   }
 }
 
-double DataReader::number_at(const json& value, const std::string& place,
-                             const Range& range) const {
-  const std::optional<double> special = special_number(value);
-  if (!value.is_number() && !special) fail(place, shown(value), "a number " + range.describe());
-  const double number = special ? *special : value.get<double>();
-  if (!std::isfinite(number)) fail(place, exact(number), "a finite number");
-  if (!range.contains(number)) fail(place, shown(value), "a number " + range.describe());
-  return number;
-}
-
-const json& DataReader::list(const json& value, const std::string& place,
-                             std::string_view expected) const {
-  if (!value.is_array() || value.empty()) fail(place, shown(value), expected);
-  return value;
-}
-
 void DataReader::note(const std::string& key, const std::vector<double>& values) {
   canonical_ += key + "=";
   for (const double value : values) canonical_ += exact(value) + ",";
@@ -190,8 +218,8 @@ std::uint64_t DataReader::integer(const std::string& key, std::uint64_t missing,
                                   const Range& range) {
   std::uint64_t result = missing;
   if (has(key)) {
-    const json& value = data_.at(key);
-    const double number = number_at(value, key, range);
+    const json& value = values_->object.at(key);
+    const double number = number_at(*this, value, key, range);
     if (number != std::floor(number)) {
       fail(key, shown(value), "a whole number " + range.describe());
     }
@@ -203,7 +231,7 @@ std::uint64_t DataReader::integer(const std::string& key, std::uint64_t missing,
 }
 
 double DataReader::number(const std::string& key, double missing, const Range& range) {
-  const double result = has(key) ? number_at(data_.at(key), key, range) : missing;
+  const double result = has(key) ? number_at(*this, values_->object.at(key), key, range) : missing;
   note(key, {result});
   return result;
 }
@@ -212,11 +240,11 @@ std::vector<double> DataReader::numbers(const std::string& key, std::vector<doub
                                         const Range& range) {
   std::vector<double> result = std::move(missing);
   if (has(key)) {
-    const json& values = list(data_.at(key), key, "a list of numbers");
+    const json& values = list_at(*this, values_->object.at(key), key, "a list of numbers");
     result.clear();
     result.reserve(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      result.push_back(number_at(values[i], fmt::format("{}[{}]", key, i + 1), range));
+      result.push_back(number_at(*this, values[i], fmt::format("{}[{}]", key, i + 1), range));
     }
   }
   note(key, result);
@@ -225,18 +253,18 @@ std::vector<double> DataReader::numbers(const std::string& key, std::vector<doub
 
 DataMatrix DataReader::matrix(const std::string& key, const Range& range) {
   const std::string_view expected = "a list of rows, each a list of numbers";
-  const json& rows = list(data_.at(key), key, expected);
+  const json& rows = list_at(*this, values_->object.at(key), key, expected);
   DataMatrix result{.rows = rows.size(), .columns = 0, .values = {}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string place = fmt::format("{}[{}]", key, i + 1);
-    const json& row = list(rows[i], place, "a row: a list of numbers");
+    const json& row = list_at(*this, rows[i], place, "a row: a list of numbers");
     if (i == 0) result.columns = row.size();
     if (row.size() != result.columns) {
       fail(place, fmt::format("a row of length {}", row.size()),
            fmt::format("{} numbers as in the first row", result.columns));
     }
     for (std::size_t j = 0; j < row.size(); ++j) {
-      result.values.push_back(number_at(row[j], fmt::format("{}[{}]", place, j + 1), range));
+      result.values.push_back(number_at(*this, row[j], fmt::format("{}[{}]", place, j + 1), range));
     }
   }
   canonical_ += fmt::format("{}x{}:", result.rows, result.columns);

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +22,22 @@ struct DataMatrix {
 
 /// The data of one model: a JSON object whose numbers may also be written NaN, Infinity and
 /// -Infinity, bare or as strings, as Stan has them. No model here takes such a number, but the
-/// message shall name its place. All members throw DataError.
+/// message should name its place. All members throw DataError.
 class DataReader {
  public:
   /// The file is for messages alone. No text: no data, so that every key takes its default. Throws
   /// for text that is not JSON, not an object, or has a key twice or one that is not known.
   DataReader(const std::string& text, std::string file, std::vector<std::string> known_keys);
+  ~DataReader();
+  DataReader(const DataReader&) = delete;
+  DataReader& operator=(const DataReader&) = delete;
 
-  bool has(const std::string& key) const { return data_.contains(key); }
+  bool has(const std::string& key) const;
+
+  /// The key `dimension`; the default if it is missing.
+  std::size_t dimension(std::size_t missing, double least = 1);
+  /// The key `seed`: any whole number that a double holds exactly.
+  std::uint64_t seed(std::uint64_t missing);
 
   /// An integer; the default if the key is missing.
   std::uint64_t integer(const std::string& key, std::uint64_t missing, const Range& range);
@@ -46,11 +54,11 @@ class DataReader {
 
   /// If one of the keys is given, all must be; returns whether they are.
   bool all_or_none(const std::vector<std::string>& keys) const;
-  /// These keys make no sense beside that one.
+  /// These keys make no sense together with that one.
   void exclude(const std::string& key, const std::vector<std::string>& others) const;
 
-  /// What `make` returns; the file comes before the message of a DataError that it throws. For what
-  /// models themselves refuse.
+  /// What `make` returns; the message of a DataError that it throws gets the name of the file. For
+  /// data that models themselves refuse.
   template <class Make>
   auto with_file(Make make) const {
     try {
@@ -60,6 +68,9 @@ class DataReader {
     }
   }
 
+  /// A list of this length must have one number for each row of a matrix.
+  void require_length(const std::string& key, std::size_t length, std::size_t rows) const;
+
   [[noreturn]] void fail(std::string_view place, std::string_view found,
                          std::string_view expected) const;
 
@@ -68,14 +79,15 @@ class DataReader {
   const std::string& canonical() const { return canonical_; }
 
  private:
-  const nlohmann::json& list(const nlohmann::json& value, const std::string& place,
-                             std::string_view expected) const;
-  double number_at(const nlohmann::json& value, const std::string& place, const Range& range) const;
+  struct Values;  ///< the JSON, whose header is slow to compile
   void note(const std::string& key, const std::vector<double>& values);
 
   std::string file_;
-  nlohmann::json data_ = nlohmann::json::object();
+  std::unique_ptr<Values> values_;
   std::string canonical_;
 };
+
+/// The most coordinates that a model may have.
+inline constexpr double most_coordinates = 1e7;
 
 }  // namespace rehmc

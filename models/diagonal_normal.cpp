@@ -5,8 +5,12 @@
 
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
+#include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/settings.hpp"
 
 namespace rehmc {
 
@@ -58,6 +62,38 @@ double DiagonalNormal::variance(std::size_t coordinate) const {
 
 double DiagonalNormal::cumulative(std::size_t coordinate, double value) const {
   return normal_cumulative(value / scales_->standard_deviations[coordinate]);
+}
+
+namespace {
+
+Density make_diagonal_normal(DataReader& data) {
+  data.exclude("standard_deviations", {"dimension", "degrees_of_freedom", "seed"});
+  // The squares and their inverses must be finite too.
+  if (data.has("standard_deviations")) {
+    return DiagonalNormal(data.numbers("standard_deviations", {}, between(1e-100, 1e100)));
+  }
+  std::vector<double> scales = wishart_eigenvalues(read_wishart(data));
+  for (double& scale : scales) scale = std::sqrt(scale);
+  return DiagonalNormal(scales);
+}
+
+}  // namespace
+
+ModelEntries diagonal_normal_entries() {
+  const std::string description =
+      "x_i ~ N(0, s_i^2). By default the variances are the eigenvalues of a Wishart draw whose\n"
+      "mean is the identity, as hard for HMC as the first test case of Nishimura and Dunson\n"
+      "(2020). Parameters: x.1, ..., x.d.";
+  const std::string help = "standard_deviations  a list; or\n" + wishart_help();
+  return {{.place = 20,
+           .info = {.name = "diagonal-normal",
+                    .summary = "independent normal coordinates of very different scales",
+                    .description = description,
+                    .data_help = help,
+                    .data_example = R"({"standard_deviations": [0.1, 1, 10]})"},
+           .keys = {"standard_deviations", "dimension", "degrees_of_freedom", "seed"},
+           .version = 1,
+           .make = make_diagonal_normal}};
 }
 
 }  // namespace rehmc

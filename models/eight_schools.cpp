@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/settings.hpp"
 
 namespace rehmc {
 namespace {
@@ -162,6 +165,70 @@ void EightSchoolsNonCentred::evaluate_quantities(std::span<const double> x,
   std::copy(x.begin(), x.end(), values.begin());
   values[1] = tau(x);
   for (std::size_t j = 0; j < data_->effects.size(); ++j) values[x.size() + j] = theta(x, j);
+}
+
+namespace {
+
+SchoolsData read_schools(DataReader& data) {
+  SchoolsData schools;
+  if (data.has("J")) data.all_or_none({"J", "y", "sigma"});
+  data.all_or_none({"y", "sigma"});
+  schools.effects = data.numbers("y", schools.effects, between(-1e100, 1e100));
+  schools.standard_errors = data.numbers("sigma", schools.standard_errors, between(1e-100, 1e100));
+  const std::size_t count = schools.effects.size();
+  if (schools.standard_errors.size() != count) {
+    data.fail("sigma", fmt::format("a list of length {}", schools.standard_errors.size()),
+              fmt::format("{} numbers, one for each of y", count));
+  }
+  const std::uint64_t stated = data.integer("J", count, between(1, most_coordinates));
+  if (stated != count) {
+    data.fail("J", std::to_string(stated), fmt::format("{}, the length of y", count));
+  }
+  return schools;
+}
+
+}  // namespace
+
+ModelEntries eight_schools_entries() {
+  const std::string description =
+      "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j = mu + tau theta_trans_j with\n"
+      "theta_trans_j ~ N(0, 1), y_j ~ N(theta_j, sigma_j) (Rubin 1981; Gelman et al., Bayesian\n"
+      "Data Analysis, section 5.5). Parameters: mu, log_tau, theta_trans.1, ...; read as mu, tau,\n"
+      "theta_trans.1, ..., theta.1, ...";
+  const std::string centred_description =
+      "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau), y_j ~ N(theta_j, sigma_j):\n"
+      "a funnel in (log_tau, theta), on which HMC diverges. Parameters: mu, log_tau, theta.1,\n"
+      "...; read as mu, tau, theta.1, ...";
+  const std::string help =
+      "J      number of schools\n"
+      "y      J measured effects\n"
+      "sigma  J standard errors\n"
+      "Without data: the eight schools.";
+  const std::string example =
+      R"({"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]})";
+  const std::vector<std::string> keys{"J", "y", "sigma"};
+  return {{.place = 60,
+           .info = {.name = "eight-schools",
+                    .summary = "effects of coaching in eight schools, non-centred",
+                    .description = description,
+                    .data_help = help,
+                    .data_example = example},
+           .keys = keys,
+           .version = 1,
+           .make = [](DataReader& data) -> Density {
+             return EightSchoolsNonCentred(read_schools(data));
+           }},
+          {.place = 70,
+           .info = {.name = "eight-schools-centred",
+                    .summary = "the same posterior in the form that HMC finds hard",
+                    .description = centred_description,
+                    .data_help = help,
+                    .data_example = example},
+           .keys = keys,
+           .version = 1,
+           .make = [](DataReader& data) -> Density {
+             return EightSchoolsCentred(read_schools(data));
+           }}};
 }
 
 }  // namespace rehmc

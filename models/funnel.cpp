@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
 #include "models/quadrature.hpp"
 #include "rehmc/core/settings.hpp"
@@ -60,6 +62,22 @@ double Funnel::cumulative(std::size_t coordinate, double value) const {
     return density * normal_cumulative(value * std::exp(-0.5 * scale * z));
   };
   return integrate(density_and_probability, -13, 13);
+}
+
+ModelEntries funnel_entries() {
+  const std::string description =
+      "v ~ N(0, 3^2) and x_i ~ N(0, exp(v)), exp(v) being the variance (Neal 2003, Slice\n"
+      "sampling, section 8). No step size suits both mouth and neck: expect divergences.\n"
+      "Parameters: v, x.1, ..., x.(d-1).";
+  return {{.place = 50,
+           .info = {.name = "funnel",
+                    .summary = "Neal's funnel: the scale of all others is itself a coordinate",
+                    .description = description,
+                    .data_help = "dimension  counts v too, default 10, at least 2",
+                    .data_example = R"({"dimension": 10})"},
+           .keys = {"dimension"},
+           .version = 1,
+           .make = [](DataReader& data) -> Density { return Funnel(data.dimension(10, 2)); }}};
 }
 
 }  // namespace rehmc

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
@@ -202,6 +204,64 @@ AttributeData simulate_attributes(const AttributeSimulation& simulation) {
     data.y.push_back(stream.chance(1 / (1 + std::exp(-linear))) ? 1 : 0);
   }
   return data;
+}
+
+namespace {
+
+Density make_hierarchical_logistic(DataReader& data) {
+  for (const std::string key : {"x", "attributes"}) {
+    data.exclude(key, {"observations", "number_of_attributes", "seed"});
+  }
+  data.exclude("x", {"attributes"});
+  if (data.has("attributes")) {
+    data.all_or_none({"attributes", "y"});
+    DataMatrix values = data.matrix("attributes", between(-1e100, 1e100));
+    std::vector<int> y = data.zeros_and_ones("y");
+    data.require_length("y", y.size(), values.rows);
+    return data.with_file([&] {
+      return HierarchicalLogistic(
+          with_interactions({values.rows, values.columns, std::move(values.values), std::move(y)}));
+    });
+  }
+  if (!data.all_or_none({"x", "y"})) {
+    AttributeSimulation simulation;
+    simulation.observations =
+        data.integer("observations", simulation.observations, between(10, 1e6));
+    simulation.attributes =
+        data.integer("number_of_attributes", simulation.attributes, between(1, 100));
+    simulation.seed = data.seed(simulation.seed);
+    return HierarchicalLogistic(with_interactions(simulate_attributes(simulation)));
+  }
+  return HierarchicalLogistic(read_logistic_data(data));
+}
+
+}  // namespace
+
+ModelEntries hierarchical_logistic_entries() {
+  const std::string description =
+      "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, sigma^2), a flat prior on sigma:\n"
+      "the second test case of Nishimura and Dunson (2020), whose size it has by default.\n"
+      "Improper where a plane separates the two classes of y.\n"
+      "Parameters: log_sigma, beta.1, ..., beta.p.";
+  const std::string help =
+      "x                     n rows of p predictors; put a column of ones for an intercept; or\n"
+      "attributes            n rows of k numbers: the predictors are an intercept, these numbers\n"
+      "                      standardised, and all products of two of them, standardised again\n"
+      "y                     n numbers, 0 or 1\n"
+      "Without these the data are simulated, a stand-in for the German credit data:\n"
+      "observations          n, default 1000\n"
+      "number_of_attributes  k, default 24: p = 301\n"
+      "seed                  of the simulation, default 1";
+  return {{.place = 130,
+           .info = {.name = "hierarchical-logistic",
+                    .summary = "logistic regression whose coefficients share an unknown scale",
+                    .description = description,
+                    .data_help = help,
+                    .data_example =
+                        R"({"attributes": [[1, 2.5], [3, 0], [2, 1], [4, 7]], "y": [1, 0, 0, 1]})"},
+           .keys = {"x", "attributes", "y", "observations", "number_of_attributes", "seed"},
+           .version = 1,
+           .make = make_hierarchical_logistic}};
 }
 
 }  // namespace rehmc

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/design.hpp"
+#include "models/entry.hpp"
 #include "models/log_scale_prior.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/settings.hpp"
@@ -31,25 +34,7 @@ namespace {
 constexpr double error_sd = 2;
 
 void check(const LinearData& data) {
-  if (data.observations == 0 || data.predictors == 0) {
-    throw DataError(fmt::format(
-        "linear regression: found {} observations of {} predictors, give at least one of each",
-        data.observations, data.predictors));
-  }
-  if (data.x.size() != data.observations * data.predictors) {
-    throw DataError(fmt::format(
-        "linear regression: x has {} numbers, must be {} observations times {} predictors = {}",
-        data.x.size(), data.observations, data.predictors, data.observations * data.predictors));
-  }
-  if (data.y.size() != data.observations) {
-    throw DataError(fmt::format("linear regression: y has {} entries, must be {} (one per row)",
-                                data.y.size(), data.observations));
-  }
-  for (std::size_t i = 0; i < data.x.size(); ++i) {
-    if (std::isfinite(data.x[i])) continue;
-    throw DataError(fmt::format("linear regression: x is {} in row {}, column {}, must be finite",
-                                data.x[i], i / data.predictors + 1, i % data.predictors + 1));
-  }
+  check_design("linear regression", data.observations, data.predictors, data.x, data.y.size());
   for (std::size_t i = 0; i < data.y.size(); ++i) {
     if (std::isfinite(data.y[i])) continue;
     throw DataError(
@@ -154,6 +139,60 @@ LinearData simulate_linear_data(const LinearSimulation& simulation) {
     data.y[i] = linear + error_sd * stream.normal();
   }
   return data;
+}
+
+namespace {
+
+Density make_linear_regression(DataReader& data) {
+  data.exclude("x", {"observations", "predictors", "correlation", "seed"});
+  LinearPriors priors;
+  priors.beta_sd = data.number("prior_sd", priors.beta_sd, between(1e-100, 1e100));
+  priors.sigma_sd = data.number("sigma_prior_sd", priors.sigma_sd, between(1e-100, 1e100));
+  if (!data.all_or_none({"x", "y"})) {
+    LinearSimulation simulation;
+    simulation.observations =
+        data.integer("observations", simulation.observations, between(1, 1e6));
+    simulation.predictors = data.integer("predictors", simulation.predictors, between(1, 1e3));
+    simulation.correlation = data.number("correlation", simulation.correlation, inside(-1, 1));
+    simulation.seed = data.seed(simulation.seed);
+    return LinearRegression(simulate_linear_data(simulation), priors);
+  }
+  DataMatrix x = data.matrix("x", between(-1e100, 1e100));
+  std::vector<double> y = data.numbers("y", {}, between(-1e100, 1e100));
+  data.require_length("y", y.size(), x.rows);
+  return LinearRegression({x.rows, x.columns, std::move(x.values), std::move(y)}, priors);
+}
+
+}  // namespace
+
+ModelEntries linear_regression_entries() {
+  const std::string description =
+      "y_i ~ N(x_i' beta, sigma^2), beta_j ~ N(0, prior_sd^2), sigma ~ half-normal(0,\n"
+      "sigma_prior_sd^2). Parameters: beta.1, ..., beta.p, log_sigma; read as beta.1, ...,\n"
+      "beta.p, sigma.";
+  const std::string help =
+      "x               n rows of p predictors; put a column of ones for an intercept\n"
+      "y               n numbers\n"
+      "prior_sd        of beta, default 10\n"
+      "sigma_prior_sd  default 10: choose both large beside what you expect\n"
+      "Without x and y the data are simulated, with correlated predictors:\n"
+      "observations    n, default 50\n"
+      "predictors      p, default 8\n"
+      "correlation     of neighbouring predictors, default 0.5\n"
+      "seed            of the simulation, default 1";
+  return {
+      {.place = 110,
+       .info =
+           {.name = "linear-regression",
+            .summary = "Bayesian linear regression with unknown error scale",
+            .description = description,
+            .data_help = help,
+            .data_example =
+                R"({"x": [[1, 0.5], [1, -1.2], [1, 2]], "y": [2.1, -0.4, 3.9], "prior_sd": 5})"},
+       .keys = {"x", "y", "prior_sd", "sigma_prior_sd", "observations", "predictors", "correlation",
+                "seed"},
+       .version = 1,
+       .make = make_linear_regression}};
 }
 
 }  // namespace rehmc

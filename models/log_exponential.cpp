@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/settings.hpp"
 
@@ -42,6 +44,21 @@ double LogExponential::cumulative(std::size_t /*coordinate*/, double value) cons
 
 double LogExponential::quantile(std::size_t /*coordinate*/, double probability) const {
   return std::log(-std::log1p(-probability));
+}
+
+ModelEntries log_exponential_entries() {
+  const std::string description =
+      "x_i = log of an exponential(1) variable, log density x - exp(x): one light and one heavy\n"
+      "tail. Parameters: x.1, ..., x.d.";
+  return {{.place = 90,
+           .info = {.name = "log-exponential",
+                    .summary = "independent skewed coordinates",
+                    .description = description,
+                    .data_help = "dimension  default 10",
+                    .data_example = R"({"dimension": 10})"},
+           .keys = {"dimension"},
+           .version = 1,
+           .make = [](DataReader& data) -> Density { return LogExponential(data.dimension(10)); }}};
 }
 
 }  // namespace rehmc

@@ -8,6 +8,8 @@
 #include <numbers>
 
 #include "models/chain_lanes.hpp"
+#include "models/data_reader.hpp"
+#include "models/design.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
 
@@ -25,26 +27,7 @@ constexpr std::size_t lanes = 8;
 constexpr std::size_t most_factors = 1000;
 
 void check(const LogisticData& data) {
-  if (data.observations == 0 || data.predictors == 0) {
-    throw DataError(fmt::format(
-        "logistic regression: found {} observations of {} predictors, give at least one "
-        "of each",
-        data.observations, data.predictors));
-  }
-  if (data.x.size() != data.observations * data.predictors) {
-    throw DataError(fmt::format(
-        "logistic regression: x has {} numbers, must be {} observations times {} predictors = {}",
-        data.x.size(), data.observations, data.predictors, data.observations * data.predictors));
-  }
-  if (data.y.size() != data.observations) {
-    throw DataError(fmt::format("logistic regression: y has {} entries, must be {} (one per row)",
-                                data.y.size(), data.observations));
-  }
-  for (std::size_t i = 0; i < data.x.size(); ++i) {
-    if (std::isfinite(data.x[i])) continue;
-    throw DataError(fmt::format("logistic regression: x is {} in row {}, column {}, must be finite",
-                                data.x[i], i / data.predictors + 1, i % data.predictors + 1));
-  }
+  check_design("logistic regression", data.observations, data.predictors, data.x, data.y.size());
   for (std::size_t i = 0; i < data.y.size(); ++i) {
     if (data.y[i] == 0 || data.y[i] == 1) continue;
     throw DataError(
@@ -184,6 +167,13 @@ void LogisticLikelihood::add_batch(const Batch& batch) {
       batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
         add_bundle<RowType>(batch, bundle);
       });
+}
+
+LogisticData read_logistic_data(DataReader& data) {
+  DataMatrix x = data.matrix("x", between(-1e100, 1e100));
+  std::vector<int> y = data.zeros_and_ones("y");
+  data.require_length("y", y.size(), x.rows);
+  return {x.rows, x.columns, std::move(x.values), std::move(y)};
 }
 
 }  // namespace rehmc

@@ -10,6 +10,7 @@
 
 namespace rehmc {
 
+class DataReader;
 struct Batch;
 namespace chain_lanes {
 struct Bundle;
@@ -22,6 +23,9 @@ struct LogisticData {
   std::vector<double> x;  ///< row by row: observations * predictors numbers
   std::vector<int> y;     ///< 0 or 1
 };
+
+/// From the keys x and y, which must both be there.
+LogisticData read_logistic_data(DataReader& data);
 
 /// sum_i log P(y_i), y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), as a function of beta.
 class LogisticLikelihood {

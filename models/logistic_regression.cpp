@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 #include "rehmc/model/log_density.hpp"
@@ -63,6 +65,48 @@ LogisticData simulate_logistic_data(const LogisticSimulation& simulation) {
     data.y[i] = stream.uniform() < 1 / (1 + std::exp(-linear)) ? 1 : 0;
   }
   return data;
+}
+
+namespace {
+
+Density make_logistic_regression(DataReader& data) {
+  data.exclude("x", {"observations", "predictors", "seed"});
+  const double prior_sd = data.number("prior_sd", 1, between(1e-100, 1e100));
+  if (!data.all_or_none({"x", "y"})) {
+    LogisticSimulation simulation;
+    simulation.observations =
+        data.integer("observations", simulation.observations, between(1, 1e6));
+    simulation.predictors = data.integer("predictors", simulation.predictors, between(1, 1e4));
+    simulation.seed = data.seed(simulation.seed);
+    return LogisticRegression(simulate_logistic_data(simulation), prior_sd);
+  }
+  return LogisticRegression(read_logistic_data(data), prior_sd);
+}
+
+}  // namespace
+
+ModelEntries logistic_regression_entries() {
+  const std::string description =
+      "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, prior_sd^2).\n"
+      "Parameters: beta.1, ..., beta.p.";
+  const std::string help =
+      "x             n rows of p predictors; put a column of ones for an intercept\n"
+      "y             n numbers, 0 or 1\n"
+      "prior_sd      default 1\n"
+      "Without x and y the data are simulated, an intercept among the predictors:\n"
+      "observations  n, default 1000\n"
+      "predictors    p, default 25\n"
+      "seed          of the simulation, default 1";
+  return {{.place = 120,
+           .info = {.name = "logistic-regression",
+                    .summary = "Bayesian logistic regression",
+                    .description = description,
+                    .data_help = help,
+                    .data_example =
+                        R"({"x": [[1, 0.5], [1, -1.2], [1, 2]], "y": [1, 0, 1], "prior_sd": 2.5})"},
+           .keys = {"x", "y", "prior_sd", "observations", "predictors", "seed"},
+           .version = 1,
+           .make = make_logistic_regression}};
 }
 
 }  // namespace rehmc

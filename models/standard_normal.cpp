@@ -1,6 +1,8 @@
 // The standard normal in d dimensions.
 #include "models/standard_normal.hpp"
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
 #include "rehmc/core/settings.hpp"
 
@@ -24,6 +26,21 @@ double StandardNormal::operator()(std::span<const double> x, std::span<double> g
 
 double StandardNormal::cumulative(std::size_t /*coordinate*/, double value) const {
   return normal_cumulative(value);
+}
+
+ModelEntries standard_normal_entries() {
+  const std::string description =
+      "x_i ~ N(0, 1), i = 1, ..., d.\n"
+      "Parameters: x.1, ..., x.d.";
+  return {{.place = 10,
+           .info = {.name = "standard-normal",
+                    .summary = "independent standard normal coordinates",
+                    .description = description,
+                    .data_help = "dimension  default 10",
+                    .data_example = R"({"dimension": 250})"},
+           .keys = {"dimension"},
+           .version = 1,
+           .make = [](DataReader& data) -> Density { return StandardNormal(data.dimension(10)); }}};
 }
 
 }  // namespace rehmc

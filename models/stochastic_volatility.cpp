@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
@@ -111,6 +113,50 @@ std::vector<double> simulate_returns(const VolatilitySimulation& simulation) {
     returns.push_back(typical * std::exp(level) * stream.normal());
   }
   return returns;
+}
+
+namespace {
+
+Density make_stochastic_volatility(DataReader& data) {
+  data.exclude("closes", {"returns", "days", "seed"});
+  data.exclude("returns", {"days", "seed"});
+  if (data.has("closes")) {
+    const std::vector<double> closes = data.numbers("closes", {}, between(1e-100, 1e100));
+    return data.with_file([&] { return StochasticVolatility(returns_of_closes(closes)); });
+  }
+  if (data.has("returns")) {
+    const std::vector<double> returns = data.numbers("returns", {}, between(-1e3, 1e3));
+    return data.with_file([&] { return StochasticVolatility(returns); });
+  }
+  VolatilitySimulation simulation;
+  simulation.days = data.integer("days", simulation.days, between(2, most_coordinates));
+  simulation.seed = data.seed(simulation.seed);
+  return StochasticVolatility(simulate_returns(simulation));
+}
+
+}  // namespace
+
+ModelEntries stochastic_volatility_entries() {
+  const std::string description =
+      "log(y_i / y_(i-1)) ~ N(0, s_i^2) for closes y_i, 100 log(s_i / s_(i-1)) ~ N(0, 1/tau),\n"
+      "s_0 ~ exponential with mean 1/10, tau ~ gamma(1/2, 1/2), integrated out: the third test\n"
+      "case of Nishimura and Dunson (2020), whose size it has by default.\n"
+      "Parameters: log_s.1, ..., log_s.d, one per close.";
+  const std::string help =
+      "closes   d closes in sequence, no two neighbours equal; or\n"
+      "returns  d - 1 returns log(y_i / y_(i-1)), none of them zero\n"
+      "Without these the returns are simulated:\n"
+      "days     d, default 3000\n"
+      "seed     of the simulation, default 1";
+  return {{.place = 150,
+           .info = {.name = "stochastic-volatility",
+                    .summary = "the volatility of an index on each of 3000 days",
+                    .description = description,
+                    .data_help = help,
+                    .data_example = R"({"closes": [1135.26, 1136.03, 1126.52, 1128.59]})"},
+           .keys = {"closes", "returns", "days", "seed"},
+           .version = 1,
+           .make = make_stochastic_volatility}};
 }
 
 }  // namespace rehmc

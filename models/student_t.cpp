@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "models/quadrature.hpp"
 #include "rehmc/core/settings.hpp"
@@ -64,6 +66,31 @@ double StudentT::cumulative(std::size_t /*coordinate*/, double value) const {
       std::exp(std::lgamma(0.5 * (n + 1)) - std::lgamma(0.5 * n)) / std::sqrt(std::numbers::pi);
   const double angle = std::atan(value / std::sqrt(n));
   return 0.5 + factor * integrate([n](double a) { return std::pow(std::cos(a), n - 1); }, 0, angle);
+}
+
+namespace {
+
+Density make_student_t(DataReader& data) {
+  const std::size_t dimension = data.dimension(10);
+  return StudentT(dimension, data.number("degrees_of_freedom", 5, between(1e-3, 1e6)));
+}
+
+}  // namespace
+
+ModelEntries student_t_entries() {
+  const std::string help =
+      "dimension           default 10\n"
+      "degrees_of_freedom  default 5; 1 is the Cauchy, which has no mean";
+  return {{.place = 80,
+           .info = {.name = "student-t",
+                    .summary = "independent heavy-tailed coordinates",
+                    .description =
+                        "x_i ~ Student-t, centred at 0 with scale 1. Parameters: x.1, ..., x.d.",
+                    .data_help = help,
+                    .data_example = R"({"dimension": 10, "degrees_of_freedom": 5})"},
+           .keys = {"dimension", "degrees_of_freedom"},
+           .version = 1,
+           .make = make_student_t}};
 }
 
 }  // namespace rehmc

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
 #include "rehmc/core/settings.hpp"
 
@@ -41,6 +43,36 @@ double TwoModeMixture::variance(std::size_t coordinate) const {
 double TwoModeMixture::cumulative(std::size_t coordinate, double value) const {
   const double centre = coordinate == 0 ? half_distance_ : 0;
   return 0.5 * (normal_cumulative(value - centre) + normal_cumulative(value + centre));
+}
+
+namespace {
+
+Density make_two_mode_mixture(DataReader& data) {
+  TwoModeSettings settings;
+  settings.dimension = data.dimension(settings.dimension);
+  settings.distance = data.number("distance", settings.distance, between(0, 1000));
+  return TwoModeMixture(settings);
+}
+
+}  // namespace
+
+ModelEntries two_mode_mixture_entries() {
+  const std::string description =
+      "x ~ N(-m/2, 1) or N(m/2, 1) in the first coordinate, each with probability 1/2, and\n"
+      "N(0, 1) in all others, where m is the distance: at 4 chains cross now and then, at 8\n"
+      "hardly ever. Parameters: x.1, ..., x.d.";
+  const std::string help =
+      "dimension  default 2\n"
+      "distance   of the modes in standard deviations, default 4, at most 1000";
+  return {{.place = 100,
+           .info = {.name = "two-mode-mixture",
+                    .summary = "two normal modes a few standard deviations apart",
+                    .description = description,
+                    .data_help = help,
+                    .data_example = R"({"dimension": 10, "distance": 6})"},
+           .keys = {"dimension", "distance"},
+           .version = 1,
+           .make = make_two_mode_mixture}};
 }
 
 }  // namespace rehmc

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "models/aligned_vector.hpp"
+#include "models/data_reader.hpp"
+#include "models/entry.hpp"
 #include "models/log_scale_prior.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/settings.hpp"
@@ -210,6 +212,69 @@ GroupedData simulate_varying_intercepts(const VaryingInterceptsSimulation& simul
     data.y.push_back(alpha[group] + beta * x + sigma * stream.normal());
   }
   return data;
+}
+
+namespace {
+
+Density make_varying_intercepts(DataReader& data) {
+  data.exclude("y", {"groups", "observations", "seed"});
+  VaryingInterceptsPriors priors;
+  priors.location_sd = data.number("prior_sd", priors.location_sd, between(1e-100, 1e100));
+  priors.scale_sd = data.number("scale_prior_sd", priors.scale_sd, between(1e-100, 1e100));
+  if (!data.all_or_none({"group", "x", "y"})) {
+    VaryingInterceptsSimulation simulation;
+    simulation.groups = data.integer("groups", simulation.groups, between(1, 1e6));
+    const auto least = static_cast<double>(simulation.groups);
+    simulation.observations = data.integer(
+        "observations", std::max(simulation.observations, simulation.groups), between(least, 1e7));
+    simulation.seed = data.seed(simulation.seed);
+    return VaryingIntercepts(simulate_varying_intercepts(simulation), priors);
+  }
+  GroupedData grouped;
+  const std::vector<std::uint64_t> group =
+      data.whole_numbers("group", between(1, most_coordinates));
+  grouped.group.assign(group.begin(), group.end());
+  grouped.x = data.numbers("x", {}, between(-1e100, 1e100));
+  grouped.y = data.numbers("y", {}, between(-1e100, 1e100));
+  for (const auto& [key, length] : {std::pair{"x", grouped.x.size()}, {"y", grouped.y.size()}}) {
+    if (length == group.size()) continue;
+    data.fail(key, fmt::format("a list of length {}", length),
+              fmt::format("{} numbers, one for each of group", group.size()));
+  }
+  return data.with_file([&] { return VaryingIntercepts(grouped, priors); });
+}
+
+}  // namespace
+
+ModelEntries varying_intercepts_entries() {
+  const std::string description =
+      "y_i ~ N(alpha_j + beta x_i, sigma^2) for observation i of group j, alpha_j = mu + tau a_j\n"
+      "with a_j ~ N(0, 1); mu, beta ~ N(0, prior_sd^2); tau, sigma ~ half-normal(0,\n"
+      "scale_prior_sd^2) (Gelman and Hill 2007, Data Analysis Using Regression, section 12.4).\n"
+      "Parameters: mu, beta, log_tau, log_sigma, a.1, ..., a.J; read as mu, beta, tau, sigma,\n"
+      "a.1, ..., a.J, alpha.1, ..., alpha.J.";
+  const std::string help =
+      "group           n numbers out of 1, ..., J: the group of each observation\n"
+      "x               n numbers, the predictor\n"
+      "y               n numbers\n"
+      "prior_sd        of mu and beta, default 10\n"
+      "scale_prior_sd  of tau and sigma, default 10: choose both large beside what you expect\n"
+      "Without group, x and y the data are simulated, with groups of different size:\n"
+      "groups          J, default 85\n"
+      "observations    n, default 919, at least J\n"
+      "seed            of the simulation, default 1";
+  return {
+      {.place = 140,
+       .info =
+           {.name = "varying-intercepts",
+            .summary = "a multilevel regression with 85 groups, non-centred",
+            .description = description,
+            .data_help = help,
+            .data_example =
+                R"({"group": [1, 1, 2, 3, 3], "x": [0, 1, 0, 0, 1], "y": [1.4, 0.6, 1.1, 2, 0.9]})"},
+       .keys = {"group", "x", "y", "prior_sd", "scale_prior_sd", "groups", "observations", "seed"},
+       .version = 1,
+       .make = make_varying_intercepts}};
 }
 
 }  // namespace rehmc

@@ -3,6 +3,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "models/data_reader.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 
@@ -39,6 +40,25 @@ std::vector<double> wishart_eigenvalues(const WishartSettings& settings) {
                                                               Eigen::EigenvaluesOnly);
   const auto& values = solver.eigenvalues();
   return {values.data(), values.data() + values.size()};
+}
+
+WishartSettings read_wishart(DataReader& data) {
+  // Beyond this a dense covariance takes gigabytes, and minutes to factor.
+  constexpr double most_dense_coordinates = 5000;
+  WishartSettings settings;
+  settings.dimension =
+      data.integer("dimension", settings.dimension, between(1, most_dense_coordinates));
+  settings.degrees_of_freedom =
+      data.integer("degrees_of_freedom", settings.dimension,
+                   between(static_cast<double>(settings.dimension), 4 * most_dense_coordinates));
+  settings.seed = data.seed(settings.seed);
+  return settings;
+}
+
+std::string wishart_help() {
+  return "dimension           default 250, at most 5000\n"
+         "degrees_of_freedom  default: the dimension; more of them, a milder covariance\n"
+         "seed                of the Wishart draw, default 1";
 }
 
 }  // namespace rehmc

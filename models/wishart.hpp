@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace rehmc {
+
+class DataReader;
 
 /// Which draw; the defaults are those of the paper's first test case (its section on a Gaussian).
 /// With as many degrees of freedom as dimensions the condition number varies wildly: the paper's
@@ -22,5 +25,9 @@ std::vector<double> wishart_draw(const WishartSettings& settings);
 /// The eigenvalues of that draw, smallest first: since HMC with a unit metric does not notice
 /// rotations, a diagonal normal with these variances is as hard as the correlated one.
 std::vector<double> wishart_eigenvalues(const WishartSettings& settings);
+
+/// From the keys dimension, degrees_of_freedom and seed, which wishart_help() explains.
+WishartSettings read_wishart(DataReader& data);
+std::string wishart_help();
 
 }  // namespace rehmc

@@ -1,4 +1,4 @@
-// A model without STAN_THREADS: it notices when two threads are in it at the same time.
+// A model without STAN_THREADS: it notices two threads at once, and its density heeds both flags.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -19,6 +19,11 @@ int fail(char** error, const char* what) {
   *error = static_cast<char*>(std::malloc(std::strlen(what) + 1));
   std::strcpy(*error, what);
   return -1;
+}
+
+/// x is the log of a scale: log density -x^2 / 2, plus x for the Jacobian, plus 7 for constants.
+double log_density(bool propto, bool jacobian, double x) {
+  return -x * x / 2 + (jacobian ? x : 0) + (propto ? 0 : 7);
 }
 
 }  // namespace
@@ -42,16 +47,17 @@ int bs_param_constrain(const bs_model*, bool, bool, const double* x, double* val
 int bs_param_unconstrain_json(const bs_model*, const char*, double*, char** error) {
   return fail(error, "not here");
 }
-int bs_log_density(const bs_model*, bool, bool, const double* x, double* value, char**) {
-  *value = -x[0] * x[0] / 2;
+int bs_log_density(const bs_model*, bool propto, bool jacobian, const double* x, double* value,
+                   char**) {
+  *value = log_density(propto, jacobian, x[0]);
   return 0;
 }
-int bs_log_density_gradient(const bs_model*, bool, bool, const double* x, double* value,
-                            double* gradient, char** error) {
+int bs_log_density_gradient(const bs_model*, bool propto, bool jacobian, const double* x,
+                            double* value, double* gradient, char** error) {
   if (inside.fetch_add(1) > 0) return fail(error, "two threads at once");
   std::this_thread::sleep_for(std::chrono::microseconds(100));
-  *value = -x[0] * x[0] / 2;
-  gradient[0] = -x[0];
+  *value = log_density(propto, jacobian, x[0]);
+  gradient[0] = -x[0] + (jacobian ? 1 : 0);
   inside.fetch_sub(1);
   return 0;
 }

@@ -13,7 +13,7 @@ class Models(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         listed = json.loads(rehmc("models", "--json").stdout)
         self.assertIn("eight-schools", [model["name"] for model in listed])
-        for model, line in zip(listed, result.stdout.splitlines()):
+        for model, line in zip(listed, result.stdout.splitlines(), strict=True):
             self.assertTrue(line.startswith(model["name"] + " "), line)
             self.assertTrue(line.endswith(model["summary"]), line)
             self.assertLessEqual(len(line), 100)

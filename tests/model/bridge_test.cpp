@@ -138,6 +138,17 @@ TEST(Bridge, CallsTakeTurnsWhereTheLibraryIsNotSafe) {
   EXPECT_EQ(failures, 0);
 }
 
+// Chains move on the unconstrained scale, so the Jacobian belongs to their density; constants do
+// not matter, and dropping them saves time.
+TEST(Bridge, AsksForTheJacobianAndDropsConstants) {
+  BridgeDensity density(folder / "bridge_turns.so", "");
+  const std::vector<double> x{3};
+  std::vector<double> gradient(1);
+  EXPECT_EQ(density(x, gradient), -4.5 + 3);
+  EXPECT_EQ(gradient[0], -3 + 1);
+  EXPECT_EQ(density.log_density(x), -4.5 + 3);
+}
+
 TEST(Bridge, SaysWhatIsWrongWithALibrary) {
   expect_parts(refusal(folder / "no-such.so"), {"no-such.so: there is no such file"});
   expect_parts(

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/model/check_gradient.hpp"
 #include "tests/model/messages.hpp"
 #include "tests/models/targets.hpp"
 
@@ -62,7 +65,29 @@ TEST(Registry, KnowsTheTargets) {
                                           "stochastic-volatility",
                                           "cox-process",
                                           "cox-process-whitened"};
-  EXPECT_EQ(names, expected);
+  // A new model may stand anywhere among these; none of them may go, or change its place.
+  std::vector<std::string> old_ones;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(old_ones), [&](const auto& name) {
+    return std::find(expected.begin(), expected.end(), name) != expected.end();
+  });
+  EXPECT_EQ(old_ones, expected);
+  EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size()) << "a name stands twice";
+}
+
+// What a model says of itself is enough for this check: a new one needs no line here.
+TEST(Registry, EveryGradientIsThatOfItsLogDensity) {
+  for (const ModelInfo& info : built_in_models()) {
+    const Density density = make(info.name, info.data_example).density;
+    Stream stream({.seed = 7}, Purpose::test);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      std::vector<double> x(density.dimension());
+      for (double& entry : x) entry = 4 * stream.uniform() - 2;
+      for (const DerivativeCheck& entry : check_gradient(density, x)) {
+        EXPECT_TRUE(entry.ok) << info.name << ", " << entry.name << ": analytic " << entry.analytic
+                              << ", numeric " << entry.numeric;
+      }
+    }
+  }
 }
 
 TEST(Registry, MakesEveryTargetFromNothingAndFromItsExample) {
@@ -201,6 +226,46 @@ TEST(Registry, IdentityIsOfTheDensityNotOfItsText) {
   different.insert(
       make("logistic-regression", R"({"x": [[1], [2], [3], [4]], "y": [0, 1, 0, 1]})").identity);
   EXPECT_EQ(different.size(), 7u);
+}
+
+// A run folder is resumed only if its model has the identity that its manifest names: these must
+// not change as long as name, version and data mean the same density.
+TEST(Registry, IdentitiesAreThoseOfEarlierReleases) {
+  struct Identity {
+    const char* name;
+    const char* by_default;
+    const char* of_example;
+  };
+  const Identity identities[] = {
+      {"standard-normal", "2c22e4678e52da692c32027eb87e806e", "8430d9c40dbab8e8fe2bf94a28878a82"},
+      {"diagonal-normal", "7acec922d657316d462d6ecf3820f193", "19e79cace88f4120db7aabc5c525a8b0"},
+      {"correlated-normal", "59bf8383c63327a5e959b42709dd83e6", "15d2d18ed03ed9bc837d033b391c9a0f"},
+      {"banana", "29723af8728e78daa7b69b399a09fc1a", "29723af8728e78daa7b69b399a09fc1a"},
+      {"funnel", "22069776c47f149ae76f5132cffc7010", "22069776c47f149ae76f5132cffc7010"},
+      {"eight-schools", "69adc97f9ad128b3b4a7ffb41fe45315", "69adc97f9ad128b3b4a7ffb41fe45315"},
+      {"eight-schools-centred", "41695cf6d8f3d747513da05af519d6ff",
+       "41695cf6d8f3d747513da05af519d6ff"},
+      {"student-t", "d4312085b14d403c963873603ac7913e", "d4312085b14d403c963873603ac7913e"},
+      {"log-exponential", "96e04e3b4ea10ca90410bb2a0c359541", "96e04e3b4ea10ca90410bb2a0c359541"},
+      {"two-mode-mixture", "1630cce7966c20575ac67f35d2314691", "19585db257d9c7725be5b250ac8dcfc9"},
+      {"linear-regression", "8b9aaee349b2ca5fc7f4c490677f5066", "dc7f734f87f3de6d8c463d111a0fd67e"},
+      {"logistic-regression", "95a18f491507c955d21b345d05f372f6",
+       "20e0c4d96b31960de250b77e2f2b373e"},
+      {"hierarchical-logistic", "bc77fdb5d99e47709d4dd2a52385feec",
+       "86666af1c3814c73ff3c2ecafda2cd62"},
+      {"varying-intercepts", "3cd09655033f37f433d52613d063c946",
+       "5587c414dd01fc3163e038e090e14bdd"},
+      {"stochastic-volatility", "9f86a49e36f2f97a913725184fbbc9a7",
+       "b83850c5c97c03732182c556f7e3999e"},
+      {"cox-process", "7ebf21d6536b78786356e7ad9e7d58ff", "86abbebd98346d64a27606299114e05d"},
+      {"cox-process-whitened", "47bfeadb5b1652d3928ce8250f76600d",
+       "c6ea618569755fdce211c43f7bff0e31"}};
+  for (const Identity& expected : identities) {
+    EXPECT_EQ(make(expected.name).identity, expected.by_default) << expected.name;
+    EXPECT_EQ(make(expected.name, model_info(expected.name).data_example).identity,
+              expected.of_example)
+        << expected.name;
+  }
 }
 
 TEST(Registry, UnknownNamesGetTheNearest) {

@@ -1,0 +1,15 @@
+// Checks of the data of a regression that all of them share.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace rehmc {
+
+/// The predictors x, row by row, and how many responses y there are. DataError, naming the model,
+/// for no rows or columns, sizes that do not fit, or x that is not finite.
+void check_design(std::string_view model, std::size_t observations, std::size_t predictors,
+                  std::span<const double> x, std::size_t responses);
+
+}  // namespace rehmc
