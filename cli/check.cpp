@@ -1,4 +1,4 @@
-// rehmc check: is this run folder whole and sane?
+// rehmc check: checks a run folder for missing or damaged files.
 #include <fmt/format.h>
 
 #include <memory>
@@ -31,21 +31,21 @@ int check(const std::string& run, bool verbose) {
                problems == 1 ? "one problem" : fmt::format("{} problems", problems));
     return static_cast<int>(ExitCode::data);
   }
-  fmt::print("{}: whole and sane{}\n", run, notes > 0 ? " so far" : "");
+  fmt::print("{}: no problems found{}\n", run, notes > 0 ? " so far" : "");
   return 0;
 }
 
 }  // namespace
 
 void add_check(Command app, Action& chosen) {
-  Command command = app.subcommand("check", "is a run folder whole and sane? what is wrong?");
+  Command command = app.subcommand("check", "Check a run folder for missing or damaged files");
   struct Options {
     std::string run;
     bool verbose = false;
   };
   const auto options = std::make_shared<Options>();
   command.option("RUN", options->run, "the folder of the run").required();
-  command.flag("--verbose,-v", options->verbose, "also tell what is fine");
+  command.flag("--verbose,-v", options->verbose, "also list what is fine");
   command.when_chosen(
       [&chosen, options] { chosen = [options] { return check(options->run, options->verbose); }; });
 }

@@ -34,11 +34,11 @@ struct CheckGradientOptions {
   bool json = false;
 };
 
-/// Coordinates beyond which derivatives are checked along random directions instead: one by one
-/// they would take some d^2 operations.
+/// With more coordinates, derivatives are checked along random directions: one by one would take
+/// about d^2 operations.
 constexpr std::size_t most_coordinates = 1000;
 constexpr std::size_t directions = 100;
-/// Rows that the table shows: the worst ones, and what fails.
+/// Rows that the table shows: the worst ones, and those that fail.
 constexpr std::size_t ordinary_rows = 5;
 constexpr std::size_t failing_rows = 20;
 
@@ -60,7 +60,7 @@ std::vector<DerivativeCheck> checks_along_directions(const Density& density,
   return checks;
 }
 
-/// Every derivative of every point; the worst come first.
+/// Every derivative at every point, the worst first.
 std::vector<Row> check_points(const Density& density, const CheckGradientOptions& options) {
   Guard guard(density);
   std::vector<Row> rows;
@@ -125,7 +125,7 @@ struct Difference {
   }
 };
 
-/// The quantities that a state determines; they come before the generated ones.
+/// The quantities that are functions of the state; they come before the generated ones.
 std::vector<std::string> determined_names(const Density& density) {
   std::vector<std::string> names;
   for (const Quantity& quantity : density.quantities()) {
@@ -181,8 +181,8 @@ Difference compare(const Density& first, const Density& second,
 int run_against(const CheckGradientOptions& options) {
   ModelChoice choice = options.model;
   if (!choice.model.ends_with(".stan")) {
-    throw ConfigError(
-        fmt::format("--against compares backends of a Stan program, and {} is none", choice.model));
+    throw ConfigError(fmt::format(
+        "--against compares backends of a Stan program, and {} is not one", choice.model));
   }
   if (choice.backend == "auto")
     choice.backend = options.against == "compile" ? "interpret" : "compile";
@@ -243,8 +243,9 @@ int run(const CheckGradientOptions& options) {
              model.identity.name, model.density.dimension(), options.points, options.radius,
              options.radius, options.seed);
   if (model.density.dimension() > most_coordinates) {
-    fmt::print("Too many coordinates to check one by one: {} random directions at each point.\n",
-               directions);
+    fmt::print(
+        "Too many coordinates to check one by one: checking {} random directions at each point.\n",
+        directions);
   }
   fmt::print("The worst of {} derivatives:\n\n", rows.size());
   print_table(shown);
@@ -256,7 +257,7 @@ int run(const CheckGradientOptions& options) {
   fmt::print(
       "\nThe gradient is wrong, or the log density is not smooth: {} of {} derivatives differ "
       "from\n"
-      "finite differences by more than these can be off. Samples would be biased or slow.\n",
+      "finite differences by more than the error of these. Samples would be biased or slow.\n",
       failed, rows.size());
   return 1;
 }
@@ -268,19 +269,19 @@ void add_check_gradient(Command app, Action& chosen) {
       "check-gradient", "Compare a model's gradient with finite differences at random points");
   const auto options = std::make_shared<CheckGradientOptions>();
   add_model_options(command, options->model);
-  command.option("--points", options->points, "Number of random points, 1 to 10000")
+  command.option("--points", options->points, "number of random points, 1 to 10000")
       .show_default()
       .range(1, 10000);
-  command.option("--seed", options->seed, "Seed of the random points").show_default();
-  command.option("--radius", options->radius, "Points are uniform on (-radius, radius)^d")
+  command.option("--seed", options->seed, "seed of the random points").show_default();
+  command.option("--radius", options->radius, "points are uniform on (-radius, radius)^d")
       .show_default();
   command
       .option("--tolerance", options->tolerance,
-              "Relative error to allow beyond what differences are off by")
+              "relative error to allow in addition to the error of the differences")
       .show_default();
   command.option("--against", options->against,
-                 "Compare with this backend of a Stan program, interpret or compile, instead");
-  command.flag("--json", options->json, "Print JSON");
+                 "compare with this backend of a Stan program, interpret or compile, instead");
+  command.flag("--json", options->json, "print JSON");
   command.when_chosen([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

@@ -32,7 +32,7 @@ struct ExeOptions {
   std::vector<std::string> include_paths;
 };
 
-/// In the executable, the program stands behind this line.
+/// In the executable, the program follows this line.
 constexpr std::string_view mark = "---- Stan program ----\n";
 
 std::string own_path() { return files::read_symlink("/proc/self/exe").string(); }
@@ -46,7 +46,7 @@ int write_executable(const ExeOptions& options) {
   files::path output = options.output;
   if (output.empty()) output = files::path(file).replace_extension("");
   if (output.string().find('\'') != std::string::npos) {
-    throw ConfigError(fmt::format("{}: the name must not hold a quote", output.string()));
+    throw ConfigError(fmt::format("{}: the name must not contain a quote", output.string()));
   }
   const std::string script = fmt::format(
       "#!/bin/sh\n"
@@ -112,7 +112,7 @@ void print_info() {
 
 void print_help() {
   fmt::print(
-      "Samples a Stan program with rehmc, by CmdStan's arguments:\n\n"
+      "Samples a Stan program with rehmc, with CmdStan's arguments:\n\n"
       "  sample num_samples=1000 num_warmup=1000 save_warmup=0 thin=1 num_chains=1\n"
       "    adapt engaged=1 delta=0.8 gamma=0.05 kappa=0.75 t0=10 init_buffer=75 term_buffer=50 "
       "window=25\n"
@@ -124,10 +124,10 @@ void print_help() {
       "  output file=output.csv refresh=100\n"
       "  id=1 num_threads=1\n"
       "  info\n\n"
-      "Recycled states, report and summary go to FILE.rehmc beside the output file.\n");
+      "Recycled states, report and summary go to FILE.rehmc next to the output file.\n");
 }
 
-/// The same run in rehmc's own words.
+/// The same run as arguments of rehmc sample.
 std::vector<std::string> sample_words(Arguments& arguments) {
   std::vector<std::string> words;
   const auto pass = [&](const std::string& theirs, const std::string& ours) {
@@ -169,7 +169,7 @@ std::vector<std::string> sample_words(Arguments& arguments) {
   return words;
 }
 
-/// What CmdStan has and we do not need.
+/// Drops arguments of CmdStan that rehmc does not need.
 void forget_harmless(Arguments& arguments) {
   for (const char* name :
        {"method", "algorithm", "refresh", "sig_figs", "profile_file", "diagnostic_file",
@@ -229,7 +229,7 @@ int run_executable(const std::string& executable, const std::vector<std::string>
   const std::string text = read_file(executable);
   const std::size_t at = text.find(mark);
   if (at == std::string::npos) {
-    throw DataError(fmt::format("{}: holds no Stan program", executable));
+    throw DataError(fmt::format("{}: contains no Stan program", executable));
   }
   const std::string name = files::path(executable).stem().string();
   const files::path program = output.string() + "." + name + ".stan";
@@ -238,10 +238,10 @@ int run_executable(const std::string& executable, const std::vector<std::string>
   sample.insert(sample.end(), chosen.begin(), chosen.end());
   forget_harmless(arguments);
   if (!arguments.left().empty()) {
-    throw ConfigError(fmt::format("unknown argument '{}'; `{} help` lists what there is",
+    throw ConfigError(fmt::format("unknown argument '{}'; `{} help` lists all arguments",
                                   arguments.left().begin()->first, executable));
   }
-  // Processes for one chain each share a seed, as CmdStan's do, and must not share their numbers.
+  // Processes of one chain each may share a seed, as with CmdStan, but not their random numbers.
   if (!seed.empty() && seed != "-1") {
     const bool alone = chains == 1 && id > 1;
     const std::uint64_t given = whole_number("seed", seed, 0);
@@ -266,20 +266,20 @@ int run_executable(const std::string& executable, const std::vector<std::string>
 
 void add_cmdstan_exe(Command app, Action& chosen) {
   Command command = app.subcommand(
-      "cmdstan-exe", "write an executable that takes CmdStan's arguments and samples with rehmc");
+      "cmdstan-exe", "Write an executable that takes CmdStan's arguments and samples with rehmc");
   const auto options = std::make_shared<ExeOptions>();
   command.option("PROGRAM", options->program, "FILE.stan").required();
   command.option("--output,-o", options->output, "the executable (default: FILE)")
       .type_name("FILE");
   command
       .option("--include-path", options->include_paths,
-              "folder in which the includes of the program are searched")
+              "folder to search for files that the program includes")
       .type_name("DIR")
       .repeatable();
   command.when_chosen(
       [&chosen, options] { chosen = [options] { return write_executable(*options); }; });
 
-  // What the executable calls; not for people.
+  // What the executable calls; not for users.
   Command running = app.subcommand("cmdstan-run", "");
   running.hide();
   running.take_words();

@@ -7,7 +7,7 @@
 
 namespace rehmc::cli {
 
-/// What the chosen command does; returns the exit code. Errors are thrown and told by main.
+/// What the chosen command does; returns the exit code. Throws errors, which main prints.
 using Action = std::function<int()>;
 
 void add_sample(Command app, Action& chosen);

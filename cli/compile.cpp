@@ -1,4 +1,4 @@
-// rehmc compile: makes a shared library of a Stan program, for rehmc and for others.
+// rehmc compile: compiles a Stan program into a shared library, for rehmc and for other samplers.
 #include "stan/compile.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct CompileChoice {
   std::string cmdstan;
 };
 
-/// By a name that no other process has, since several may be asked for the same library.
+/// Under a name of its own process first, since several may write the same library.
 void copy_library(const std::filesystem::path& made, const std::filesystem::path& output) {
   const std::filesystem::path own = fmt::format("{}.{}", output.string(), getpid());
   write_whole(own, read_file(made));
@@ -61,15 +61,15 @@ int run(const CompileChoice& choice) {
 
 void add_compile(Command app, Action& chosen) {
   Command command = app.subcommand(
-      "compile", "make a shared library with BridgeStan's functions of a Stan program");
+      "compile", "Compile a Stan program into a shared library with BridgeStan's functions");
   const auto choice = std::make_shared<CompileChoice>();
   command.option("PROGRAM", choice->program, "FILE.stan").required();
   command.option("--output,-o", choice->output, "the library (default: FILE.so)").type_name("FILE");
   command.flag("--native", choice->options.native,
-               "for this machine alone: slower to compile, faster to run");
+               "optimise for this machine only: slower to compile, faster to run");
   command
       .option("--include-path", choice->include_paths,
-              "folder in which the includes of the program are searched")
+              "folder to search for files that the program includes")
       .type_name("DIR")
       .repeatable();
   command.option("--cmdstan", choice->cmdstan, "compile with the Stan of this CmdStan folder")

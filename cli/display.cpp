@@ -42,7 +42,7 @@ Snapshot snapshot(const Progress& progress) {
   return now;
 }
 
-/// Shows snapshots; remembers what it needs to tell rates and to look at convergence only rarely.
+/// Shows snapshots; keeps what it needs to compute rates and to check convergence only rarely.
 class Painter {
  public:
   Painter(const Job& job, ProgressKind kind) : job_(job), kind_(kind), begin_(Clock::now()) {
@@ -80,8 +80,8 @@ class Painter {
     return done > 0 ? elapsed() * to_do / done : std::nan("");
   }
 
-  /// Looks at R-hat and ESS of a few scalars in turn, as many as fit into a small share of the time
-  /// that has passed: a look takes longer the more draws there are, and the chains need the time.
+  /// Updates R-hat and ESS of a few scalars in turn, as many as fit into a small share of the time
+  /// that has passed: this takes longer the more draws there are, and the chains need the time.
   void look() {
     constexpr double share = 0.002;
     constexpr std::size_t most_watched = 32;
@@ -102,7 +102,7 @@ class Painter {
     worst_rhat_ = worst_ess_ = std::nan("");
     for (const auto& scalar : known_) {
       if (!scalar || scalar->check.condition == DrawsCondition::constant) continue;
-      // fmax and fmin pass over a NaN.
+      // fmax and fmin ignore a NaN.
       worst_rhat_ = std::fmax(worst_rhat_, scalar->rhat);
       worst_ess_ = std::fmin(worst_ess_, std::fmin(scalar->ess_bulk, scalar->ess_tail));
     }
@@ -165,7 +165,7 @@ class Painter {
     std::fflush(stderr);
   }
 
-  /// At most one line for every tenth of the way and every two seconds.
+  /// At most one line per 10% of the run, and one every two seconds.
   void paint_plain(const Snapshot& now, bool last) {
     const std::uint64_t tenth = now.goal == 0 ? 10 : 10 * now.iterations / now.goal;
     const bool due = tenth > last_tenth_ && Clock::now() >= next_line_;

@@ -1,4 +1,4 @@
-// Shows how far a run is: lines on a terminal, plain lines, or JSON lines.
+// Shows the progress of a run: lines on a terminal, plain lines, or JSON lines.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +29,7 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  /// Ends the display, and tells how much processor time it took.
+  /// Ends the display; returns how much processor time it took.
   double stop();
 
  private:

@@ -27,7 +27,7 @@ const std::atomic<int>& catch_interrupts() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // A file that grows beyond the user's limit is an error of writing like a full disk.
+  // Exceeding the user's file size limit is a write error like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   return interrupts;
 }

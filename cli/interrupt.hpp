@@ -1,12 +1,12 @@
-// Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once.
+// Ctrl-C and SIGTERM: the first stops the run cleanly, the second immediately.
 #pragma once
 
 #include <atomic>
 
 namespace rehmc::cli {
 
-/// From now on signals are counted here instead of ending the program; at the second one it ends
-/// with exit code 130. All that was stored by then can be resumed.
+/// From now on signals are counted here instead of ending the program; the second one ends it with
+/// exit code 130. What was stored by then can be resumed.
 const std::atomic<int>& catch_interrupts();
 
 }  // namespace rehmc::cli

@@ -1,4 +1,4 @@
-// The command rehmc: reads the command line, runs one command, and tells errors in one line.
+// The command rehmc: reads the command line, runs one command, and prints errors in one line.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -16,21 +16,21 @@ namespace {
 
 using namespace rehmc;
 
-/// What is wrong with the command line, in a line or two.
-void tell_usage(const std::vector<std::string>& names, const cli::UsageError& error, int count,
-                char** words) {
+/// Prints what is wrong with the command line, in two lines.
+void print_usage_error(const std::vector<std::string>& names, const cli::UsageError& error,
+                       int count, char** words) {
   const std::string first = count > 1 ? words[1] : "";
   const bool known = std::find(names.begin(), names.end(), first) != names.end();
   if (!known && !first.empty() && first.front() != '-') {
-    fmt::print(stderr, "rehmc: there is no command '{}'{}\nThe commands: rehmc --help\n", first,
+    fmt::print(stderr, "rehmc: there is no command '{}'{}\nFor all commands: rehmc --help\n", first,
                did_you_mean(first, names));
     return;
   }
-  fmt::print(stderr, "rehmc: {}\nWhat there is: rehmc{}{} --help\n", error.what(), known ? " " : "",
-             known ? first : "");
+  fmt::print(stderr, "rehmc: {}\nFor all options: rehmc{}{} --help\n", error.what(),
+             known ? " " : "", known ? first : "");
 }
 
-/// Rooms call settings by their names in code; the command line writes them as options.
+/// The library names settings as in code; users know them as options.
 std::string as_option(const std::string& message) {
   constexpr std::string_view start = "setting ";
   if (!message.starts_with(start)) return message;
@@ -43,8 +43,8 @@ std::string as_option(const std::string& message) {
 }  // namespace
 
 int main(int count, char** words) {
-  // Summaries make and drop large arrays; to take them from the system each time would cost a fifth
-  // of the time.
+  // Summaries allocate and free large arrays; getting these from the system each time would take a
+  // fifth of the run time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   cli::CommandLine line("rehmc", "Hamiltonian Monte Carlo that throws no gradient away",
@@ -69,7 +69,7 @@ int main(int count, char** words) {
     if (const auto done = line.parse(count, words)) return *done;
     return chosen();
   } catch (const cli::UsageError& error) {
-    tell_usage(line.command_names(), error, count, words);
+    print_usage_error(line.command_names(), error, count, words);
     return static_cast<int>(ExitCode::usage);
   } catch (const Error& error) {
     fmt::print(stderr, "rehmc: {}\n", as_option(error.what()));

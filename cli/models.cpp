@@ -1,4 +1,4 @@
-// rehmc models: lists the built-in targets, or describes one.
+// rehmc models: lists the built-in models, or describes one.
 #include "models/registry.hpp"
 
 #include <fmt/format.h>
@@ -73,10 +73,10 @@ int run(const ModelsOptions& options) {
 }  // namespace
 
 void add_models(Command app, Action& chosen) {
-  Command command = app.subcommand("models", "List and describe the built-in targets");
+  Command command = app.subcommand("models", "List the built-in models, or describe one");
   const auto options = std::make_shared<ModelsOptions>();
-  command.option("NAME", options->name, "Describe this one");
-  command.flag("--json", options->json, "Print JSON");
+  command.option("NAME", options->name, "describe this model");
+  command.flag("--json", options->json, "print JSON");
   command.when_chosen([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

@@ -58,12 +58,12 @@ void add_model_options(Command command, ModelChoice& choice) {
   command.option("--data", choice.data, "JSON file with the model's data").type_name("FILE");
   command
       .option("--stan-backend", choice.backend,
-              "how a Stan program is run: auto, interpret or compile")
+              "how to run a Stan program: auto, interpret or compile")
       .show_default()
       .group("Stan programs");
   command
       .option("--include-path", choice.include_paths,
-              "folder in which the includes of a Stan program are searched")
+              "folder to search for files that a Stan program includes")
       .type_name("DIR")
       .repeatable()
       .group("Stan programs");
@@ -82,7 +82,8 @@ OpenedModel open_model(const ModelChoice& choice, std::uint64_t seed) {
   }
   if (files::exists(choice.model) && choice.model.find_first_of("./") != std::string::npos) {
     throw ConfigError(fmt::format(
-        "{}: is neither a Stan program (.stan) nor a library (.so), by its name", choice.model));
+        "{}: is neither a Stan program (.stan) nor a library (.so), judging by its name",
+        choice.model));
   }
   BuiltModel built = make_model(choice.model, data, choice.data);
   return {std::move(built.density), {built.name, built.identity}, data, "", std::nullopt};

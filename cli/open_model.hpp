@@ -14,7 +14,7 @@
 
 namespace rehmc::cli {
 
-/// What the command line says of the model; the same for every command that takes one.
+/// What the command line says about the model; the same for every command that takes one.
 struct ModelChoice {
   std::string model;
   std::string data;
@@ -36,10 +36,10 @@ struct OpenedModel {
 /// The seed is for random numbers in transformed data.
 OpenedModel open_model(const ModelChoice& choice, std::uint64_t seed);
 
-/// Puts what stored_model() needs into the folder, beside the manifest.
+/// Stores in the folder what stored_model() needs besides the manifest.
 void store_model(const OpenedModel& model, const RunFolder& folder);
 
-/// The model that a manifest names, with the data that the folder holds. DataError if it is not the
+/// The model that a manifest names, with the data in the folder. DataError if it is not the
 /// model that was sampled.
 Density stored_model(const Manifest& manifest, const RunFolder& folder);
 

@@ -12,7 +12,7 @@
 namespace rehmc::cli {
 
 void add_report(Command app, Action& chosen) {
-  Command command = app.subcommand("report", "write the page about a run anew");
+  Command command = app.subcommand("report", "Write the report of a run again");
   const auto run = std::make_shared<std::string>();
   command.option("RUN", *run, "the folder of the run").required();
   command.when_chosen([&chosen, run] {
@@ -24,10 +24,8 @@ void add_report(Command app, Action& chosen) {
       const bool empty = std::any_of(result.chains.begin(), result.chains.end(),
                                      [](const auto& chain) { return draws_of(chain) == 0; });
       if (empty) {
-        throw DataError(
-            fmt::format("{}: there are no draws in every chain yet; go on with: rehmc "
-                        "resume {}",
-                        *run, *run));
+        throw DataError(fmt::format(
+            "{}: some chains have no draws yet; continue with: rehmc resume {}", *run, *run));
       }
       write_report(folder, manifest, result,
                    summarise_run(result, manifest.settings.sample.sharpen));

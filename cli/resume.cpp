@@ -60,7 +60,7 @@ void add_common(Command command, ResumeOptions& options) {
   command.option("RUN", options.run, "the folder of the run").required();
   command
       .option("--threads", options.threads,
-              "threads that run chains; 0 for one per core (default: as before)")
+              "threads that run chains; 0 for one per core (default: as in the run)")
       .range(0, 100000);
   add_show_options(command, options.show);
 }
@@ -79,7 +79,7 @@ void add_extend(Command app, Action& chosen) {
   Command command = app.subcommand("extend", "take more draws in a finished run");
   const auto options = std::make_shared<ResumeOptions>();
   add_common(command, *options);
-  command.option("--draws", options->draws, "how many more draws of every chain")
+  command.option("--draws", options->draws, "draws to add to each chain")
       .range(1, 1000000000)
       .show_default();
   command.when_chosen(

@@ -62,8 +62,9 @@ void add_show_options(Command command, ShowOptions& options) {
       .show_default();
   command.flag("--quiet,-q", options.quiet, "print warnings and errors only");
   command.flag("--strict", options.strict, "exit with code 1 if there are warnings");
-  command.flag("--verbose", options.verbose, "print every line that the model says, as it comes");
-  command.flag("--all", options.all, "show all parameters, not only the least certain ones");
+  command.flag("--verbose", options.verbose, "print every message of the model immediately");
+  command.flag("--all", options.all,
+               "show all parameters, not only the ones with the smallest ESS");
 }
 
 namespace {

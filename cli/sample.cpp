@@ -207,17 +207,18 @@ int sample(SampleOptions& options) {
 }  // namespace
 
 void add_sample(Command app, Action& chosen) {
-  Command command = app.subcommand("sample", "sample a model, and recycle what others discard");
+  Command command =
+      app.subcommand("sample", "Sample a model and recycle the states that others discard");
   const auto options = std::make_shared<SampleOptions>();
   add_model_options(command, options->model);
   command
       .option("--output,-o", options->output, "folder for the run (default: MODEL-1, MODEL-2, ...)")
       .type_name("DIR");
-  command.flag("--force", options->force, "replace a run that is in the folder already");
-  command.option("--seed", options->seed, "seed of all random numbers (default: a fresh one)");
+  command.flag("--force", options->force, "replace the run that is already in the folder");
+  command.option("--seed", options->seed, "seed of all random numbers (default: a new one)");
   command
       .option("--engine", options->engine,
-              "threads, or batch: many chains at once, whose gradients a model takes together")
+              "threads, or batch: many chains whose gradients the model computes together")
       .show_default();
   command.option("--kernel", options->kernel, kernel_names()).show_default();
   command
@@ -226,39 +227,39 @@ void add_sample(Command app, Action& chosen) {
               "or stride:K")
       .show_default();
   command.flag("--recycle-generated", options->run.sample.recycle_generated,
-               "draw generated quantities for kept states too; costs one evaluation of them "
-               "for every kept state");
+               "also draw generated quantities for kept states; costs one evaluation of "
+               "them per kept state");
   command.option("--metric", options->metric, "metric to estimate: diag, dense or unit")
       .show_default();
   command
       .option("--metric-from", options->metric_from,
               "estimate the metric from all recycled states, or from the chain's draws")
       .show_default();
-  command.option("--metric-file", options->metric_file, "metric to begin with (CmdStan's JSON)")
+  command.option("--metric-file", options->metric_file, "metric to start with (CmdStan's JSON)")
       .type_name("FILE");
   command.option("--path-jitter", options->path_jitter,
-                 "hmc: factor on the path length, LEAST:MOST, or a share to either side");
+                 "hmc: random factor on the path length, LEAST:MOST, or a fraction below 1");
   command.option("--init", options->init,
-                 "start: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
-  command.option("--save", options->run.save, "record only parameters that fit these patterns")
+                 "starting point: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
+  command.option("--save", options->run.save, "record only parameters that match these patterns")
       .split_at(',')
       .repeatable();
-  command.option("--drop", options->run.drop, "do not record parameters that fit these patterns")
+  command.option("--drop", options->run.drop, "do not record parameters that match these patterns")
       .split_at(',')
       .repeatable();
-  command.flag("--save-warmup", options->run.save_warmup, "also store the draws of warmup");
+  command.flag("--save-warmup", options->run.save_warmup, "also store the warmup draws");
   command
       .option("--sharpen", options->sharpen,
-              "use gradients as control variates for the summary: auto or none")
+              "use gradients as control variates in the summary: auto or none")
       .show_default()
       .type_name("WORD");
   command.flag("--no-sharpen-data", options->no_sharpen_data,
-               "do not store gradients, which rehmc summary --sharpen and resume need");
+               "do not store the gradients that rehmc summary --sharpen and resume need");
   command.flag("--no-draws", options->no_draws,
-               "store no draws: running summaries only, in bounded memory and space");
+               "store no draws, only running summaries, in bounded memory and disk space");
   command.option("--until", options->run.until,
                  "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
-                 "\"mcse(mean)<=0.01*sd\"; --draws is then the most to take "
+                 "\"mcse(mean)<=0.01*sd\"; --draws is then the maximum "
                  "(default: 100000)");
   add_show_options(command, options->show);
   add_settings(command, *options);

@@ -38,10 +38,10 @@ std::vector<stan::Part> parts_to_install(const InstallOptions& options) {
 
 void install_header() {
   if (!stan::precompiled_header({}).empty()) {
-    fmt::print("The precompiled header is there already\n");
+    fmt::print("The precompiled header already exists\n");
     return;
   }
-  fmt::print("Compiling Stan's headers, once: some 20 seconds and 800 MB ...\n");
+  fmt::print("Compiling Stan's headers once: about 20 seconds and 800 MB ...\n");
   std::fflush(stdout);
   stan::precompile_header({});
   fmt::print("  done: {}\n", stan::precompiled_header({}).string());
@@ -51,7 +51,7 @@ int install(const InstallOptions& options) {
   for (const stan::Part part : parts_to_install(options)) {
     const stan::Pin& pin = stan::pin(part);
     if (stan::status(part).installed) {
-      fmt::print("Stan's {} is there already ({} {})\n", stan::describe(part), pin.package,
+      fmt::print("Stan's {} is already installed ({} {})\n", stan::describe(part), pin.package,
                  pin.version);
       continue;
     }
@@ -85,7 +85,7 @@ std::string test_compiler() {
   const stan::Compiler compiler = stan::find_compiler("");
   const stan::ProgramResult result = stan::run_program({compiler.stanc.string(), "--version"});
   if (result.code != 0) throw ModelError(fmt::format("stanc does not run: {}", result.output));
-  stan::compiler_identity({});  // says if there is no C++ compiler
+  stan::compiler_identity({});  // throws if there is no C++ compiler
   return result.output.substr(0, result.output.find('\n'));
 }
 
@@ -95,7 +95,7 @@ bool print_part(stan::Part part, std::string (*test)()) {
   const std::string what = fmt::format("{:<12} {} {}", fmt::format("{}:", stan::describe(part)),
                                        pin.package, pin.version);
   if (!status.installed) {
-    fmt::print("{}, {}; install it by: rehmc stan install --{}\n", what, status.problem,
+    fmt::print("{}, {}; install it with: rehmc stan install --{}\n", what, status.problem,
                stan::describe(part));
     return false;
   }
@@ -125,23 +125,22 @@ int print_status() {
 }  // namespace
 
 void add_stan(Command app, Action& chosen) {
-  Command command = app.subcommand("stan", "install what runs Stan programs");
+  Command command = app.subcommand("stan", "Install what runs Stan programs");
   command.require_subcommand();
   Command installing = command.subcommand(
-      "install", "fetch Stan's interpreter and compiler by pip (both, unless one is named)");
+      "install", "Download Stan's interpreter and compiler with pip (both, unless one is named)");
   const auto options = std::make_shared<InstallOptions>();
   installing.flag("--interpreter", options->interpreter,
-                  "what runs Stan programs at once, without a C++ compiler");
-  installing.flag("--compiler", options->compiler,
-                  "what compiles Stan programs; needs a C++ compiler to use it");
+                  "runs Stan programs without a C++ compiler");
+  installing.flag("--compiler", options->compiler, "compiles Stan programs; needs a C++ compiler");
   installing.flag("--precompiled-header", options->header,
-                  "also compile Stan's headers once: halves the time that a program takes to "
-                  "compile; needs g++ and 800 MB");
-  installing.option("--from", options->from, "take this wheel instead of asking pip")
+                  "also compile Stan's headers once: halves the time to compile a program; "
+                  "needs g++ and 800 MB");
+  installing.option("--from", options->from, "install this wheel instead of downloading it")
       .type_name("WHEEL");
   installing.when_chosen([&chosen, options] { chosen = [options] { return install(*options); }; });
   Command status = command.subcommand(
-      "status", "say what is installed and whether it works; exit code 1 if something is missing");
+      "status", "Show what is installed and whether it works; exit code 1 if something is missing");
   status.when_chosen([&chosen] { chosen = print_status; });
 }
 

@@ -30,7 +30,7 @@ struct Source {
   SampleResult result;
   std::string model;
   std::uint64_t seed = 0;
-  bool sharpen = false;  ///< as the run was asked to
+  bool sharpen = false;  ///< as in the run
 };
 
 Source load(const std::vector<std::string>& inputs) {
@@ -61,8 +61,7 @@ int summarise_inputs(const SummaryOptions& options) {
   const bool empty = std::any_of(source.result.chains.begin(), source.result.chains.end(),
                                  [](const auto& chain) { return draws_of(chain) == 0; });
   if (empty) {
-    throw DataError(
-        fmt::format("{}: there are no draws in every chain yet", options.inputs.front()));
+    throw DataError(fmt::format("{}: some chains have no draws yet", options.inputs.front()));
   }
   const RunSummary summary = summarise_run(source.result, options.sharpen.value_or(source.sharpen));
   if (options.sharpen.value_or(false) && !summary.sharpening.check) {
@@ -88,8 +87,8 @@ int summarise_inputs(const SummaryOptions& options) {
 }  // namespace
 
 void add_summary(Command app, Action& chosen) {
-  Command command =
-      app.subcommand("summary", "means, sds, quantiles and their errors, of a run or of CSV files");
+  Command command = app.subcommand(
+      "summary", "Print means, sds, quantiles and their errors, for a run or for CSV files");
   const auto options = std::make_shared<SummaryOptions>();
   command
       .option("RUN|CSV", options->inputs,
@@ -97,12 +96,13 @@ void add_summary(Command app, Action& chosen) {
       .required()
       .take_all();
   const Option json =
-      command.flag("--json", options->json, "all numbers as JSON (as in summary.json)");
-  command.flag("--csv", options->csv, "all numbers as comma-separated values").excludes(json);
+      command.flag("--json", options->json, "print all numbers as JSON (as in summary.json)");
+  command.flag("--csv", options->csv, "print all numbers as CSV").excludes(json);
   command.flag(
       "--sharpen,!--no-sharpen", [options](bool wanted) { options->sharpen = wanted; },
-      "use the gradients of kept states as control variates, or not (default: as the run did)");
-  command.flag("--all", options->all, "show all parameters, not only the least certain ones");
+      "use the gradients of kept states as control variates, or not (default: as in the run)");
+  command.flag("--all", options->all,
+               "show all parameters, not only the ones with the smallest ESS");
   command.when_chosen(
       [&chosen, options] { chosen = [options] { return summarise_inputs(*options); }; });
 }

@@ -21,7 +21,7 @@ double quantile(const Estimate& estimate, double probability) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// As many decimals as the error leaves meaning to, and one more.
+/// As many decimals as the error makes meaningful, and one more.
 std::string with_error(double value, double mcse) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   if (!(mcse > 0) || !std::isfinite(mcse)) return brief(value, 4);
@@ -35,7 +35,7 @@ std::string count_text(double value) {
   return grouped(static_cast<std::uint64_t>(std::llround(std::max(0.0, value))));
 }
 
-/// The best that is known of a parameter.
+/// The best estimate of a parameter.
 const Estimate& best(const ParameterSummary& row) {
   if (row.sharpened) return row.sharpened->estimate;
   return row.recycled ? *row.recycled : row.plain;
@@ -50,7 +50,7 @@ std::string gain_text(double value) {
   return std::isfinite(value) ? fmt::format("x{}", brief(value, value < 10 ? 2 : 3)) : "-";
 }
 
-/// How badly a parameter is known: the worse, the smaller.
+/// Smaller for parameters that are known less well.
 double soundness(const ParameterSummary& row) {
   const double ess = std::min(row.convergence.ess_bulk, row.convergence.ess_tail);
   return std::isnan(ess) ? -1 : ess;
@@ -98,7 +98,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Two digits, with commas: an effective number of draws is not known better.
+/// Two significant digits: an effective number of draws is not known more precisely.
 std::string rounded_count(double count) {
   if (!(count >= 100)) return fmt::format("{:.0f}", count);
   const double unit = std::pow(10, std::floor(std::log10(count)) - 1);
@@ -121,7 +121,8 @@ std::string sharpening_text(const RunSummary& summary) {
   std::string text;
   if (!means.empty()) {
     text += fmt::format(
-        "Sharpened by gradients: {} draws are worth {} independent ones for a mean, {} for an sd",
+        "Sharpened with gradients: {} draws are as good as {} independent ones for a mean, {} for "
+        "an sd",
         grouped(chains * summary.draws), rounded_count(median(means)), rounded_count(median(sds)));
     if (!summary.from_chunks) {
       text += fmt::format(
@@ -198,16 +199,17 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
   }
   std::string text = layout(rows);
   if (chosen.size() < parameters.size()) {
-    text += fmt::format("The {} least certain of {} parameters, worst first; all of them: {}\n",
-                        chosen.size(), parameters.size(), options.remedy);
+    text += fmt::format(
+        "The {} of {} parameters with the smallest ESS, worst first; for all of them: {}\n",
+        chosen.size(), parameters.size(), options.remedy);
   }
   if (summary.from_chunks) {
     text +=
-        "Without stored draws: errors and R-hat are from batch sums, quantiles from bins (their "
-        "error bounds are in summary.json).\n";
+        "Without stored draws: errors and R-hat come from batch sums, quantiles from bins "
+        "(summary.json has their error bounds).\n";
   }
   if (sharpened && !all_sharpened) {
-    text += "* not sharpened, but recycled where it can be; summary.json says why.\n";
+    text += "* recycled, not sharpened; summary.json says why.\n";
   }
   if (recycled) {
     std::vector<double> gains;
@@ -217,9 +219,7 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
     const double typical = median(gains);
     if (std::isfinite(typical)) {
       text += fmt::format(
-          "\nRecycling: the same gradients are worth {} times as many draws for a mean (median "
-          "over "
-          "parameters).\n",
+          "\nRecycling: means are as precise as with {}x as many draws (median over parameters).\n",
           brief(typical, 2));
     }
   }

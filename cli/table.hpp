@@ -12,11 +12,11 @@ struct TableOptions {
   std::string remedy;  ///< the command that shows all rows
 };
 
-/// The table, with a line that tells what it means.
+/// The table, with lines that explain it.
 std::string summary_table(const RunSummary& summary, const TableOptions& options);
 /// The same numbers as comma-separated values, all rows.
 std::string summary_csv(const RunSummary& summary);
-/// The warnings, one paragraph each; a good word if there are none.
+/// The warnings, one paragraph each, or a line that says there are none.
 std::string warnings_text(const Diagnostics& diagnostics);
 
 /// A count with separators: 1,234,567.

@@ -73,7 +73,7 @@ class Sample(unittest.TestCase):
         result = rehmc(*words, "--output", run)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Stein check: worst |z|", result.stdout)
-        self.assertIn("Sharpened by gradients: 4,000 draws are worth", result.stdout)
+        self.assertIn("Sharpened with gradients: 4,000 draws are as good as", result.stdout)
         told = self.summary(run)
         self.assertTrue(told["stein_check"]["passed"])
         gains = []
@@ -404,7 +404,7 @@ class Sample(unittest.TestCase):
         data = self.path / "data.json"
         data.write_text('{"dimension": 60}')
         run, result = self.sample("run", "--data", data, model="standard-normal")
-        self.assertIn("20 least certain of 60", result.stdout)
+        self.assertIn("20 of 60 parameters with the smallest ESS", result.stdout)
         everything = rehmc("summary", run, "--all").stdout
         self.assertTrue(all(f"x.{i} " in everything for i in range(1, 61)))
 

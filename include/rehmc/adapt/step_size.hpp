@@ -23,11 +23,11 @@ struct StepSizeSettings {
         Setting{"target_accept", &S::target_acceptance, inside(0, 1),
                 "acceptance probability that the step size is tuned for"},
         Setting{"regularisation", &S::regularisation, positive_finite(),
-                "dual averaging: pull towards the first guess"},
+                "dual averaging: shrinkage towards the initial step size"},
         Setting{"relaxation", &S::relaxation, Range{.least = 0.5, .most = 1, .open_below = true},
-                "dual averaging: how fast old iterations are forgotten"},
+                "dual averaging: how quickly early iterations are forgotten"},
         Setting{"offset", &S::offset, positive_finite(),
-                "dual averaging: iterations by which the first ones are damped"}};
+                "dual averaging: damps the first iterations"}};
   }
 };
 

@@ -28,9 +28,9 @@ struct WarmupSettings {
   static constexpr auto settings() {
     using S = WarmupSettings;
     return std::tuple{Setting{"warmup", &S::iterations, between(0, 1e9),
-                              "iterations of warmup, which tune the sampler and are not kept"},
+                              "warmup iterations, which tune the sampler and are not kept"},
                       Setting{"step_size", &S::step_size, positive_finite(),
-                              "first step size; without warmup the step size itself"}};
+                              "initial step size; without warmup, the step size itself"}};
   }
 
   void check() const;

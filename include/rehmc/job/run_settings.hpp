@@ -25,9 +25,9 @@ struct RunSettings {
   static constexpr auto settings() {
     using S = RunSettings;
     return std::tuple{Setting{"thin", &S::thin, between(1, 1e6),
-                              "store every n-th draw only; all states still enter the estimates"},
+                              "store only every n-th draw; the estimates still use all states"},
                       Setting{"checkpoint_seconds", &S::checkpoint_seconds, between(0, 1e6),
-                              "seconds between checkpoints, from which a run can be resumed"}};
+                              "seconds between checkpoints, from which a run can continue"}};
   }
 
   /// Throws ConfigError that names the setting, the value and the remedy.

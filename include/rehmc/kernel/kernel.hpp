@@ -31,9 +31,9 @@ struct NutsSettings {
   static constexpr auto settings() {
     using S = NutsSettings;
     return std::tuple{Setting{"max_depth", &S::max_depth, between(1, 30),
-                              "greatest depth of the tree: at most 2^depth - 1 steps a draw"},
+                              "maximum depth of the tree: at most 2^depth - 1 steps per draw"},
                       Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
-                              "a step that loses more energy than this is a divergence"}};
+                              "a step whose energy error exceeds this is a divergence"}};
   }
 };
 
@@ -58,19 +58,19 @@ struct HmcSettings {
         Setting{"path_length", &S::path_length, positive_finite(),
                 "integration time tau of a path, in units of the metric"},
         Setting{"jitter_least", &S::jitter_least, positive_finite(),
-                "least factor on the path length, drawn anew for every path"},
+                "smallest factor on the path length, drawn for every path"},
         Setting{"jitter_most", &S::jitter_most, positive_finite(),
-                "greatest factor on the path length"},
+                "largest factor on the path length"},
         Setting{"path_steps", &S::path_steps, between(0, 1e6),
-                "number of steps of a path, or 0 to go by path length"},
+                "number of steps of a path; 0 to use the path length"},
         Setting{"path_steps_most", &S::path_steps_most, between(0, 1e6),
-                "greatest number of steps, drawn uniformly from path_steps on; 0 for fixed paths"},
+                "largest number of steps, drawn uniformly from path_steps to this; 0 to fix it"},
         Setting{"max_steps", &S::max_steps, between(1, 1e6),
-                "a path is cut to this many steps, whatever the step size"},
+                "maximum number of steps of a path, whatever the step size"},
         Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
-                "a step that loses more energy than this is a divergence"},
+                "a step whose energy error exceeds this is a divergence"},
         Setting{"weight_by_steps", &S::weight_by_steps, between(0, 1),
-                "weigh every recycled state alike instead of every draw (Theorem 2)"}};
+                "give every recycled state the same weight, not every draw (Theorem 2)"}};
   }
 };
 

@@ -20,9 +20,9 @@ struct InitialPointSettings {
   static constexpr auto settings() {
     using S = InitialPointSettings;
     return std::tuple{Setting{"initial_radius", &S::initial_radius, positive_finite(),
-                              "a random start is uniform on (-radius, radius) in every coordinate"},
+                              "random starting points are uniform on (-radius, radius)^d"},
                       Setting{"initial_tries", &S::initial_tries, between(1, 1e6),
-                              "random points to try before giving up"}};
+                              "random starting points to try before giving up"}};
   }
 };
 

@@ -34,7 +34,7 @@ struct SampleSettings {
   static constexpr auto settings() {
     using S = SampleSettings;
     return std::tuple{Setting{"chains", &S::chains, between(1, 1e6), "number of chains"},
-                      Setting{"draws", &S::draws, between(1, 1e9), "draws to keep of every chain"},
+                      Setting{"draws", &S::draws, between(1, 1e9), "draws to keep per chain"},
                       Setting{"threads", &S::threads, between(0, 1e5),
                               "threads that run chains; 0 for one per core"},
                       Setting{"batch", &S::batch, between(1, 1e4),
