@@ -2,9 +2,28 @@
 #include "command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <utility>
 
 namespace rehmc::cli {
+namespace {
+
+/// Refuses signs and numbers that are too large, both of which CLI11 would wrap around.
+template <class Value>
+std::string refuse_unless_whole(const std::string& text) {
+  Value value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stop == end ? "" : text + ": expected a whole number";
+}
+
+template <class Value>
+CLI::Option* whole_number(CLI::App& app, const std::string& names, Value& value,
+                          const std::string& help) {
+  return app.add_option(names, value, help)->check(refuse_unless_whole<Value>);
+}
+
+}  // namespace
 
 Option Option::required() {
   option_->required();
@@ -79,11 +98,11 @@ Option Command::option(const std::string& names, int& value, const std::string& 
 }
 
 Option Command::option(const std::string& names, std::uint32_t& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
+  return Option(whole_number(*app_, names, value, help));
 }
 
 Option Command::option(const std::string& names, std::uint64_t& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
+  return Option(whole_number(*app_, names, value, help));
 }
 
 Option Command::option(const std::string& names, double& value, const std::string& help) {

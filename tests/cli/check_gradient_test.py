@@ -68,6 +68,7 @@ class CheckGradient(unittest.TestCase):
             ("--points", 10**30, 64),
             ("--seed", -1, 64),
             ("--seed", "x", 64),
+            ("--seed", 2**64, 64),
             ("--radius", 0, 78),
             ("--radius", "nan", 78),
             ("--radius", "inf", 78),

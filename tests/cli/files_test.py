@@ -58,7 +58,7 @@ class Files(unittest.TestCase):
         found = {re.sub(r"-\d", "-N", path.name) for path in folders}
         self.assertIn("checkpoint-N-previous.bin", found)
         self.assertEqual(described, found - {"checkpoint-N-previous.bin"})
-        sentence = re.search(r"Under `--no-draws` there are no (.*?)\.\s", table, re.DOTALL).group(1)
+        sentence = re.search(r"With `--no-draws` there are no (.*?)\.\s", table, re.DOTALL).group(1)
         left = described - set(re.findall(r"`([^`]+)`", sentence)) - {"data.json"}
         found = {re.sub(r"-\d", "-N", path.name) for path in self.bounded.iterdir()}
         self.assertEqual(left, found - {"checkpoint-N-previous.bin"})

@@ -13,7 +13,9 @@ class Models(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         listed = json.loads(rehmc("models", "--json").stdout)
         self.assertIn("eight-schools", [model["name"] for model in listed])
-        for model, line in zip(listed, result.stdout.splitlines(), strict=True):
+        lines, hint = result.stdout.split("\n\n")
+        self.assertIn("rehmc models NAME", hint)
+        for model, line in zip(listed, lines.splitlines(), strict=True):
             self.assertTrue(line.startswith(model["name"] + " "), line)
             self.assertTrue(line.endswith(model["summary"]), line)
             self.assertLessEqual(len(line), 100)
