@@ -1,33 +1,26 @@
-// Gaussian kernel densities by linear binning: fast, and exact enough for the eye.
+// Gaussian kernel densities by linear binning: fast, and accurate enough for plots.
 #include "density_curve.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "rehmc/estimate/chain_table.hpp"
+
 namespace rehmc {
 
 namespace {
 
-/// Of sorted numbers, to the nearest one.
-double quantile_of(const std::vector<double>& sorted, double probability) {
-  return sorted[static_cast<std::size_t>(
-      std::lround(probability * static_cast<double>(sorted.size() - 1)))];
-}
-
 /// Silverman's rule of thumb (1986, section 3.4.2), on the smaller of two measures of spread.
 double rule_of_thumb(const std::vector<double>& sorted) {
   const auto n = static_cast<double>(sorted.size());
-  double mean = 0;
-  for (const double x : sorted) mean += x / n;
-  double variance = 0;
-  for (const double x : sorted) variance += (x - mean) * (x - mean) / n;
-  const double quartiles = (quantile_of(sorted, 0.75) - quantile_of(sorted, 0.25)) / 1.34;
-  const double sd = std::sqrt(variance);
+  const double sd = std::sqrt(squares_about(sorted, mean_of(sorted)) / n);
+  const double quartiles =
+      (quantile_of_sorted(sorted, 0.75) - quantile_of_sorted(sorted, 0.25)) / 1.34;
   return 0.9 * (quartiles > 0 ? std::min(sd, quartiles) : sd) * std::pow(n, -0.2);
 }
 
-/// The weight of the numbers at each point of the grid, as a share of all of them.
+/// The share of the total weight at each point of the grid.
 std::vector<double> binned(const DensityGrid& grid, std::span<const double> values,
                            std::span<const double> weights) {
   std::vector<double> bins(grid.points, 0.0);
@@ -57,12 +50,12 @@ std::optional<DensityGrid> density_grid(std::vector<double> values, std::size_t 
   if (values.size() < 2) return std::nullopt;
   std::sort(values.begin(), values.end());
   const double bandwidth = rule_of_thumb(values);
-  const double low = quantile_of(values, 0.005);
-  const double high = quantile_of(values, 0.995);
+  const double low = quantile_of_sorted(values, 0.005);
+  const double high = quantile_of_sorted(values, 0.995);
   const double margin = 0.15 * (high - low);
   const DensityGrid grid{std::max(values.front(), low - margin) - 3 * bandwidth,
                          std::min(values.back(), high + margin) + 3 * bandwidth, points, bandwidth};
-  // Numbers so close, or so large, that the grid has no width in floating point have no density.
+  // No density if values are so close or so large that the grid has no width in floating point.
   if (!(bandwidth > 0) || !std::isfinite(grid.most - grid.least)) return std::nullopt;
   if (!(grid.most - grid.least > 1e-12 * std::max(std::abs(grid.least), std::abs(grid.most)))) {
     return std::nullopt;
@@ -74,7 +67,7 @@ std::vector<double> density_curve(const DensityGrid& grid, std::span<const doubl
                                   std::span<const double> weights) {
   const std::vector<double> bins = binned(grid, values, weights);
   const double spacing = (grid.most - grid.least) / static_cast<double>(grid.points - 1);
-  // A bandwidth below the spacing would show the grid and not the density.
+  // A bandwidth below the spacing would show the grid instead of the density.
   const double bandwidth = std::max(grid.bandwidth, 0.7 * spacing);
   std::vector<double> kernel(grid.points);
   for (std::size_t k = 0; k < grid.points; ++k) {

@@ -1,4 +1,4 @@
-// Smooth densities of weighted numbers, for plots.
+// Kernel density estimates of weighted values, for plots.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rehmc {
 
-/// Evenly spaced places to look at a density, and how far it is smoothed.
+/// Evenly spaced points at which a density is estimated, and its bandwidth.
 struct DensityGrid {
   double least = 0;
   double most = 0;
@@ -16,12 +16,12 @@ struct DensityGrid {
   double bandwidth = 0;
 };
 
-/// A grid for these numbers: it holds all but the farthest tails, so that an outlier does not
-/// flatten the plot. None if fewer than two of them are finite, or all of those are alike.
+/// A grid for these values, without the extreme tails, so that an outlier does not flatten the
+/// plot. None if fewer than two values are finite, or all finite values are equal.
 std::optional<DensityGrid> density_grid(std::vector<double> values, std::size_t points);
 
-/// A Gaussian kernel density estimate on the grid. No weights: all alike. What is not finite is
-/// left out.
+/// A Gaussian kernel density estimate on the grid. Without weights, all values count equally.
+/// Values that are not finite are ignored.
 std::vector<double> density_curve(const DensityGrid& grid, std::span<const double> values,
                                   std::span<const double> weights = {});
 

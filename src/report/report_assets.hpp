@@ -5,9 +5,22 @@
 
 namespace rehmc::report_assets {
 
-extern const std::string_view page_html;  ///< with {{marks}} where the rest goes
+extern const std::string_view page_html;  ///< with {{names}} where the other files go
 extern const std::string_view page_css;
-extern const std::string_view page_js;
 extern const std::string_view chart_min_js;  ///< Chart.js
+
+// The page's script, in pieces; page.html has their order.
+extern const std::string_view charts_js;
+extern const std::string_view checks_js;
+extern const std::string_view data_js;
+extern const std::string_view format_js;
+extern const std::string_view gains_js;
+extern const std::string_view headline_js;
+extern const std::string_view main_js;
+extern const std::string_view pairs_js;
+extern const std::string_view parameter_js;
+extern const std::string_view settings_js;
+extern const std::string_view table_js;
+extern const std::string_view trajectory_js;
 
 }  // namespace rehmc::report_assets

@@ -1,4 +1,4 @@
-// The data of the report's page, as JSON that may stand inside of a script element.
+// The data of the report's page, as JSON that is safe inside a script element.
 #pragma once
 
 #include <string>

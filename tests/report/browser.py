@@ -1,4 +1,4 @@
-"""Drives headless Chromium over its DevTools pipe, with the standard library alone."""
+"""Drives headless Chromium through its DevTools pipe, using only the standard library."""
 
 import json
 import os
@@ -10,12 +10,12 @@ import time
 
 
 class Browser:
-    """One Chromium with one tab. `faults` gathers what pages complain of; `requests` what they fetch."""
+    """One Chromium with one tab. `faults` returns the errors of a page, `fetched` its requests."""
 
     def __init__(self):
         program = shutil.which("chromium")
         if program is None:
-            raise RuntimeError("no chromium to open the report in; install the Debian package chromium "
+            raise RuntimeError("chromium was not found; install the Debian package chromium "
                                "(scripts/install_dependencies test does)")
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         reads, self.to_browser = os.pipe()
@@ -52,16 +52,16 @@ class Browser:
     def receive(self, deadline):
         while b"\0" not in self.buffer:
             if not select.select([self.from_browser], [], [], max(0, deadline - time.monotonic()))[0]:
-                raise TimeoutError("Chromium does not answer")
+                raise TimeoutError("Chromium did not answer within a minute")
             part = os.read(self.from_browser, 1 << 20)
             if not part:
-                raise RuntimeError("Chromium ended")
+                raise RuntimeError("Chromium exited")
             self.buffer += part
         message, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(message)
 
     def call(self, method, **parameters):
-        """Sends a command and waits for its answer; events that come before it are kept."""
+        """Sends a command and waits for its answer; events that arrive first are kept."""
         self.last += 1
         command = {"id": self.last, "method": method, "params": parameters}
         if self.session:
@@ -82,12 +82,12 @@ class Browser:
             self.events.append(self.receive(deadline))
 
     def open(self, path, width=1400, height=1000, theme="light"):
-        """Opens a file, and waits until its scripts have run and a frame was painted."""
+        """Opens a file and waits until its scripts have run and a frame is painted."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
         self.events.clear()
         self.call("Page.navigate", url="about:blank")
-        self.wait_for("Page.loadEventFired")  # or it would be taken for that of the page itself
+        self.wait_for("Page.loadEventFired")  # so that it is not mistaken for that of the page itself
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
         self.wait_for("Page.loadEventFired")
@@ -97,14 +97,14 @@ class Browser:
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 
     def run(self, script):
-        """The value of a script, promises awaited."""
+        """The value of a script; promises are awaited."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
     def faults(self):
-        """What the page complained of since it was opened: exceptions, errors and warnings in the console."""
+        """Exceptions, and errors and warnings in the console, since the page was opened."""
         found = []
         for event in self.events:
             parameters = event.get("params", {})
@@ -117,7 +117,7 @@ class Browser:
         return found
 
     def fetched(self):
-        """What the page fetched since it was opened."""
+        """The URLs requested since the page was opened."""
         return [event["params"]["request"]["url"] for event in self.events
                 if event.get("method") == "Network.requestWillBeSent"]
 
@@ -127,7 +127,7 @@ class Browser:
         self.settle()
 
     def screenshot(self, whole=True):
-        """The page as PNG, from top to bottom unless told otherwise; base64."""
+        """The page as PNG in base64: all of it, or the visible part."""
         options = {}
         if whole:
             size = self.call("Page.getLayoutMetrics")["cssContentSize"]

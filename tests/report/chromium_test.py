@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens reports in headless Chromium: nothing complains, every plot is drawn, and what can be clicked works."""
+"""Opens reports in headless Chromium: no errors, every plot is drawn, every control works."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import unittest
 
 from browser import Browser
 
-# Pages of write_pages.cpp, with the number of plots each should show.
+# The pages of write_pages.cpp, with their numbers of plots.
 PLOTS = {
     "eight-schools": 10,  # trace, density, four ranks, gain, pairs, trajectory, energy
     "funnel": 10,
@@ -23,7 +23,7 @@ PLOTS = {
     "truncated": 9,  # no trajectory
 }
 
-# For each visible canvas: how many pixels are painted, in how many colours, and what it is called.
+# For each visible canvas: the number of painted pixels and of colours, and its label.
 CANVASES = """
 [...document.querySelectorAll("canvas")].filter((canvas) => canvas.offsetParent !== null).map((canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -39,7 +39,7 @@ CANVASES = """
 })
 """
 
-# Controls that nobody who hears the page could name.
+# Controls without a name for screen readers.
 NAMELESS = """
 [...document.querySelectorAll("button, input, select, a[href]")].filter((control) =>
   !control.textContent.trim() && !control.getAttribute("aria-label") && !(control.labels && control.labels.length))
@@ -54,12 +54,12 @@ def plain(text):
 
 
 def numbers(texts):
-    """The numbers that cells show; None where nothing is known."""
+    """The numbers in cells; None for a dash."""
     return [None if text == "\u2013" else float(plain(text)) for text in texts]
 
 
 def rounding(text):
-    """How far a cell may be off by its own rounding."""
+    """The largest rounding error of a cell."""
     return 0.5 * 10.0 ** -len(plain(text).partition(".")[2])
 
 
@@ -85,13 +85,13 @@ class Report(unittest.TestCase):
         return self.browser.run(f'document.getElementById("{canvas}").toDataURL()')
 
     def column(self, label, nth=0):
-        """The texts of a column of the table, found by its heading."""
+        """The texts of a column of the table."""
         index = self.browser.run(
             f"""[...document.querySelectorAll("#table thead tr:last-child th")].map((cell, i) => [cell.textContent, i])
                 .filter(([text]) => text === "{label}")[{nth}][1]""")
         return self.browser.run(f'[...document.querySelectorAll("#table tbody tr")].map((row) => row.cells[{index}].textContent)')
 
-    def test_all_pages_are_silent_and_whole(self):
+    def test_every_page_is_complete_and_logs_nothing(self):
         self.assertEqual(sorted(PLOTS), sorted(path.stem for path in self.folder.glob("*.html")))
         for name, plots in PLOTS.items():
             for theme in ["light", "dark"]:
@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
         self.open("wide")
         self.run_script('document.getElementById("more").click()')
         labels = self.browser.run(f"{HEADINGS}.map((button) => button.textContent)")
-        self.assertEqual(len(labels), 14)  # a chain is stuck: nothing is sharpened
+        self.assertEqual(len(labels), 14)  # a chain is stuck, so nothing is sharpened
         for i, label in enumerate(labels):
             with self.subTest(column=label):
                 found = []
@@ -134,7 +134,7 @@ class Report(unittest.TestCase):
                     else:
                         values = numbers(texts)
                         known = [x for x in values if x is not None]
-                        self.assertEqual(values[:len(known)], known, "what is not known comes last")
+                        self.assertEqual(values[:len(known)], known, "unknown values come last")
                         self.assertGreater(len(set(known)), 5)
                         sign = 1 if order == "ascending" else -1
                         for a, b, text, other in zip(known, known[1:], texts, texts[1:]):
@@ -210,8 +210,8 @@ class Report(unittest.TestCase):
         self.assertEqual(self.browser.run('document.querySelectorAll("#table b, #table script, h1 i").length'), 0)
         self.assertEqual(self.browser.run('document.getElementById("title").textContent'), '</title><i>short & "odd"</i>')
 
-    def test_the_headline_judges(self):
-        """By the warnings of the run; how a run turns out may differ from machine to machine."""
+    def test_the_headline_shows_the_status(self):
+        """It depends on the warnings of the run, which may differ between machines."""
         moods = set()
         for name in ["eight-schools", "funnel", "banana", "wide", "foreign", "truncated"]:
             with self.subTest(page=name):
@@ -221,51 +221,51 @@ class Report(unittest.TestCase):
                 mood = "bad" if kinds & {"rhat", "stuck", "not_finite", "stein_check"} else "caution" if kinds else "good"
                 self.assertEqual(self.browser.run('document.getElementById("headline").classList.item(2)'), mood)
                 self.assertEqual(self.browser.run('document.querySelectorAll("#warnings li").length'), len(kinds))
-                verdict = self.browser.run('document.getElementById("verdict").textContent')
-                self.assertEqual(verdict.startswith("Converged:"), mood == "good", verdict)
-                self.assertEqual(verdict.startswith(("Not converged:", "Stein check failed:")), mood == "bad", verdict)
+                status = self.browser.run('document.getElementById("status").textContent')
+                self.assertEqual(status.startswith("Converged:"), mood == "good", status)
+                self.assertEqual(status.startswith(("Not converged:", "Stein check failed:")), mood == "bad", status)
                 moods.add(mood)
         self.assertLessEqual({"good", "bad"}, moods)
 
     def test_sharpened_estimates_are_shown(self):
         self.open("eight-schools")
-        told = self.browser.run('JSON.parse(document.getElementById("data").textContent).parameters')
+        stored = self.browser.run('JSON.parse(document.getElementById("data").textContent).parameters')
         names, means = self.column("Name"), self.column("Mean", 1)
-        for row in told:
+        for row in stored:
             shown = means[names.index(row["name"])]
             self.assertLessEqual(abs(float(plain(shown)) - row["sharpened"][0]), 1.01 * rounding(shown))
         gains = numbers(self.column("Gain", 1))
         self.assertGreater(sorted(gains)[len(gains) // 2], 10)
-        self.assertRegex(self.browser.run('document.getElementById("sharpened").textContent'), "4,000 draws is worth [1-9]")
+        self.assertRegex(self.browser.run('document.getElementById("sharpened").textContent'), "4,000 draws estimate means as precisely as [1-9]")
         self.assertIn("sharpening", self.browser.run('document.getElementById("gains").getAttribute("aria-label")'))
 
         self.run_script('document.querySelectorAll("#table .name")[1].click()')
         cells = self.browser.run('[...document.querySelectorAll("#estimates tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))')
         self.assertEqual([row[0] for row in cells], ["mean", "sd", "2.5%", "5%", "25%", "50%", "75%", "95%", "97.5%"])
-        for row, (value, error) in zip(cells, told[1]["estimates"]["sharpened"]):
+        for row, (value, error) in zip(cells, stored[1]["estimates"]["sharpened"]):
             shown, _, shown_error = row[3].partition(" ± ")
             self.assertLessEqual(abs(float(plain(shown)) - value), 1.01 * rounding(shown))
             self.assertAlmostEqual(float(plain(shown_error)) / error, 1, delta=0.06)
 
     def test_the_checks_of_the_gradient_are_shown(self):
-        said = 'document.getElementById("stein").textContent'
+        text = 'document.getElementById("stein").textContent'
         mark = 'getComputedStyle(document.getElementById("gauge"), "::after").left'
         width = 'document.getElementById("gauge").clientWidth'
-        for name, verdict in [("eight-schools", "passed"), ("truncated", "failed")]:
+        for name, result in [("eight-schools", "passed"), ("truncated", "failed")]:
             self.open(name)
-            told = self.browser.run('JSON.parse(document.getElementById("data").textContent).gradients.stein')
-            self.assertEqual(told["passed"], verdict == "passed")
-            self.assertTrue(self.browser.run(said).startswith(f"Stein check {verdict}: "))
-            self.assertIn(f'{told["worst"]:.1f}', self.browser.run(said))
-            end = max(1.5 * told["limit"], 1.1 * told["worst"])
+            stored = self.browser.run('JSON.parse(document.getElementById("data").textContent).gradients.stein')
+            self.assertEqual(stored["passed"], result == "passed")
+            self.assertTrue(self.browser.run(text).startswith(f"Stein check {result}: "))
+            self.assertIn(f'{stored["worst"]:.1f}', self.browser.run(text))
+            end = max(1.5 * stored["limit"], 1.1 * stored["worst"])
             at = float(self.browser.run(mark).removesuffix("px")) / self.browser.run(width)
-            self.assertAlmostEqual(at, told["worst"] / end, delta=0.01)
-            self.assertIn(f"Stein check{verdict}", self.browser.run('document.getElementById("facts").textContent'))
+            self.assertAlmostEqual(at, stored["worst"] / end, delta=0.01)
+            self.assertIn(f"Stein check{result}", self.browser.run('document.getElementById("facts").textContent'))
         self.assertTrue(self.browser.run('document.getElementById("sharpened").textContent').startswith("Not sharpened: the Stein"))
         self.open("foreign")
         self.assertTrue(self.browser.run('document.getElementById("checks").hidden'))
 
-    def test_what_is_left_out_is_said(self):
+    def test_omissions_are_shown(self):
         self.open("wide")
         self.assertIn("40 of 300", self.browser.run('document.getElementById("plots-left-out").innerText'))
         self.assertIn("first 12 of 15 chains", self.browser.run('document.getElementById("trace-caption").innerText'))

@@ -1,4 +1,4 @@
-// The report's page as text: its structure, its data, its size, and runs that have little to show.
+// The report's page as text: structure, data, size, and degenerate runs.
 #include "rehmc/report/report.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string page_of(const SampleResult& result, const ReportInfo& info = {}) {
   return report_page(result, summarise_run(result), info);
 }
 
-/// What the page's script gets to read: all up to the end of its script element.
+/// What the page's script reads: everything up to the end of its script element.
 Json data_of(const std::string& page) {
   const std::string opening = R"(<script type="application/json" id="data">)";
   const std::size_t begin = page.find(opening) + opening.size();
@@ -49,7 +49,7 @@ SampleResult short_run(const Density& density, const char* recycling = "spread:4
   return sample(density, settings);
 }
 
-/// Independent normal draws in place of a run, with as many kept states per draw.
+/// Independent normal draws instead of a run, with `kept` states per draw.
 SampleResult made_up(std::size_t dimension, std::size_t chains, std::size_t draws,
                      std::size_t kept) {
   SampleResult result;
@@ -79,7 +79,7 @@ SampleResult made_up(std::size_t dimension, std::size_t chains, std::size_t draw
   return result;
 }
 
-/// A summary without any estimation, for runs that are wide and nothing else.
+/// A summary with made-up numbers, for wide runs.
 RunSummary made_up_summary(const SampleResult& result) {
   RunSummary summary;
   for (const std::string& name : result.names) {
@@ -105,7 +105,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-TEST(Report, IsOnePageThatNeedsNothingElse) {
+TEST(Report, IsOneSelfContainedPage) {
   const std::string page = page_of(short_run(EightSchoolsNonCentred{}));
   EXPECT_TRUE(page.starts_with("<!doctype html>"));
   EXPECT_TRUE(page.ends_with("</html>\n"));
@@ -114,13 +114,13 @@ TEST(Report, IsOnePageThatNeedsNothingElse) {
   EXPECT_EQ(count_of(page, "<link rel=\"stylesheet"), 0U);
   EXPECT_EQ(count_of(page, "@import"), 0U);
   EXPECT_NE(page.find("Chart.js v"), std::string::npos);
-  for (const char* mark : {"{{title}}", "{{style}}", "{{chart}}", "{{script}}", "{{data}}"}) {
-    EXPECT_EQ(page.find(mark), std::string::npos) << mark;
+  for (const char* part : {"{{title}}", "{{data}}", ".js}}", ".css}}"}) {
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
   }
   EXPECT_NE(page.find("10.1214/19-BA1171"), std::string::npos);
 }
 
-TEST(Report, TableHasTheNumbersOfTheSummary) {
+TEST(Report, TableShowsTheSummary) {
   const SampleResult result = short_run(EightSchoolsNonCentred{});
   const RunSummary summary = summarise_run(result);
   const Json data = data_of(report_page(result, summary, {}));
@@ -171,7 +171,7 @@ TEST(Report, ShowsSharpenedEstimatesWithTheirGains) {
   near(row["sharpened_gain"][0], std::pow(plain.mcse_mean / sharpened.mcse_mean, 2), 1e-3);
   near(row["sharpened_gain"][1], std::pow(plain.mcse_sd / sharpened.mcse_sd, 2), 1e-3);
   near(row["sharpened_gain"][2], sharpened.quantiles[6].ess / plain.quantiles[6].ess, 1e-3);
-  // Gaussian coordinates are cancelled all but completely.
+  // For a normal, control variates remove almost all variance.
   EXPECT_GT(row["sharpened_gain"][0], 1000);
   near(row["estimates"]["sharpened"][1][0], sharpened.sd, 1e-8);
   near(row["estimates"]["sharpened"][8][0], sharpened.quantiles[6].value, 1e-8);
@@ -184,7 +184,7 @@ TEST(Report, ShowsSharpenedEstimatesWithTheirGains) {
   EXPECT_EQ(data["parameters"][1]["not_sharpened"], "R-hat is 1.200, above 1.01");
 }
 
-TEST(Report, ShowsTheChecksOfTheGradient) {
+TEST(Report, ShowsTheGradientChecks) {
   const SampleResult result = short_run(StandardNormal(3), "spread:4", 500);
   RunSummary summary = summarise_run(result);
   Json gradients = data_of(report_page(result, summary, {}))["gradients"];
@@ -230,7 +230,7 @@ TEST(Report, PlotsShowTheDraws) {
       const auto counts = chain.get<std::vector<int>>();
       EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), 500);
     }
-    // Both curves are close to the normal density: its peak, and an integral of almost 1.
+    // Both curves are close to the normal density: its peak, and an integral close to 1.
     const Json& density = row["density"];
     const double width = density["most"].get<double>() - density["least"].get<double>();
     for (const char* curve : {"plain", "recycled"}) {
@@ -242,7 +242,7 @@ TEST(Report, PlotsShowTheDraws) {
   }
 }
 
-TEST(Report, RanksTellAShiftedChain) {
+TEST(Report, RanksRevealAShiftedChain) {
   SampleResult result = made_up(1, 4, 500, 0);
   for (double& x : result.chains[2].record.draws) x += 100;
   const Json ranks = data_of(page_of(result))["parameters"][0]["ranks"];
@@ -291,8 +291,8 @@ TEST(Report, WideRunsStaySmall) {
   EXPECT_EQ(data["omitted"]["plotted"], Json::parse("[40, 5000]"));
 }
 
-// Names that JSON can only write with six bytes a character, texts without end, many chains, many
-// divergences, a long trajectory: all at once.
+// Names that take six bytes per character in JSON, very long texts, many chains, many divergences,
+// a long trajectory: all at once.
 TEST(Report, TheWorstRunStaysSmall) {
   SampleResult result = made_up(12000, 16, 40, 0);
   for (std::string& name : result.names) name = std::string(300, '\x01') + name;
@@ -325,7 +325,7 @@ TEST(Report, LongRunsStaySmall) {
   EXPECT_EQ(data["draws"], 400'000);
 }
 
-TEST(Report, PlotsTheWorstAndWhereDivergencesGather) {
+TEST(Report, PlotsTheWorstAndThoseNearDivergences) {
   SampleResult result = made_up(300, 4, 100, 0);
   auto summary = made_up_summary(result);
   summary.parameters[250].convergence.ess_bulk = 3;
@@ -344,7 +344,7 @@ TEST(Report, PlotsTheWorstAndWhereDivergencesGather) {
   EXPECT_EQ(data["points"]["divergent"].size(), 20U);
 }
 
-TEST(Report, KeepsDivergencesThatThinningWouldLose) {
+TEST(Report, KeepsDivergencesThatThinningSkips) {
   SampleResult result = made_up(2, 4, 10'000, 0);
   result.chains[3].record.ending[7777] = Ending::diverged;
   const Json points = data_of(page_of(result))["points"];
@@ -355,7 +355,7 @@ TEST(Report, KeepsDivergencesThatThinningWouldLose) {
   EXPECT_EQ(points["draw"][i], 7777);
 }
 
-TEST(Report, WritesOfRunsThatHaveLittleToShow) {
+TEST(Report, TakesDegenerateRuns) {
   EXPECT_EQ(data_of(report_page({}, {}, {}))["parameters"].size(), 0U);
 
   for (const int draws : {1, 2, 3}) {
@@ -379,7 +379,7 @@ TEST(Report, WritesOfRunsThatHaveLittleToShow) {
   }
 }
 
-TEST(Report, WritesOfRunsThatAnotherProgramMade) {
+TEST(Report, TakesRunsOfAnotherProgram) {
   SampleResult result = made_up(2, 4, 100, 0);
   for (ChainResult& chain : result.chains) {
     chain.record.energy.clear();
@@ -391,7 +391,7 @@ TEST(Report, WritesOfRunsThatAnotherProgramMade) {
   EXPECT_TRUE(data["parameters"][1].contains("values"));
 }
 
-TEST(Report, WritesOfRunsThatKeptTheirSummaryOnly) {
+TEST(Report, TakesRunsThatKeptOnlyTheirSummary) {
   SampleResult result = made_up(2, 4, 100, 8);
   const RunSummary summary = summarise_run(result);
   for (ChainResult& chain : result.chains) chain.record = {};

@@ -1,4 +1,4 @@
-// Writes the pages that the browser test opens: healthy, divergent, wide, and degenerate runs.
+// Writes the pages for the browser test: good, divergent, wide and degenerate runs.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace rehmc;
 
-/// A leapfrog path from a position, forwards and backwards, as a tree would visit it: its last
-/// quarter is dropped, and every other state of the rest is kept.
+/// A leapfrog path from a position, with made-up fates: the last quarter is dropped, two of three
+/// other states are kept.
 TracedTrajectory trace(Density density, std::vector<double> position, double step, int steps) {
   const std::size_t d = position.size();
   std::vector<double> gradient(d);
@@ -99,7 +99,7 @@ int main(int count, char** arguments) {
   info = info_of("banana");
   info.trajectory = trace(Banana{}, {0.4, 0.6}, 0.12, 40);
   result = sample(Banana{}, settings_of("all"));
-  // Some divergences in any case.
+  // Make sure that there are divergences.
   for (std::size_t i = 0; i < 5; ++i)
     result.chains[i % 4].record.ending[150 * i] = Ending::diverged;
   write(folder, result, info, "banana");
@@ -118,11 +118,11 @@ int main(int count, char** arguments) {
   settings.chains = 15;
   settings.draws = settings.warmup.iterations = 200;
   result = sample(LogExponential(300), settings);
-  // A chain that never moved has no error bars.
+  // A chain that never moved has no Monte Carlo error.
   for (std::size_t i = 0; i < 200; ++i) result.chains[1].record.draws[i * 300 + 4] = 7;
   write(folder, result, info_of("wide"), "wide");
 
-  // What there is of a run that another program wrote.
+  // A run written by another program.
   result = sample(StandardNormal(2), settings_of("none"));
   for (ChainResult& chain : result.chains) {
     chain.record.energy.clear();
@@ -135,13 +135,13 @@ int main(int count, char** arguments) {
   }
   write(folder, result, {}, "foreign");
 
-  // What there is of a run that kept its summary only, and of one without anything.
+  // A run that kept only its summary, and one with nothing at all.
   RunSummary summary = summarise_run(result);
   for (ChainResult& chain : result.chains) chain.record = {};
   std::ofstream(folder / "no-draws.html") << report_page(result, summary, info_of("no-draws"));
   std::ofstream(folder / "empty.html") << report_page({}, {}, {});
 
-  // A density that jumps: what it says of its gradient is right, but its averages are not.
+  // A discontinuous density: its gradient is right where it exists, but Stein's identity fails.
   FunctionDensity jumping(2, [](std::span<const double> x, std::span<double> gradient) {
     for (std::size_t i = 0; i < 2; ++i) gradient[i] = -x[i];
     const double value = -(x[0] * x[0] + x[1] * x[1]) / 2;

@@ -9,17 +9,17 @@
 
 namespace rehmc {
 
-/// What the report says beyond the draws.
+/// What the report shows besides draws and summary.
 struct ReportInfo {
   std::string title;            ///< the model's name
   std::string version;          ///< of rehmc
-  std::string date;             ///< when the run began, UTC
-  std::string command;          ///< how to run it again
-  std::string settings_json;    ///< an object: name -> value, in the order to show them
+  std::string date;             ///< when the run started, UTC
+  std::string command;          ///< that reproduces the run
+  std::string settings_json;    ///< an object, name: value, in the order to show them
   TracedTrajectory trajectory;  ///< may be empty
 };
 
-/// The page, as HTML. Whatever the size of the run, it stays under 6 MB.
+/// The page as HTML, under 6 MB whatever the size of the run.
 std::string report_page(const SampleResult& result, const RunSummary& summary,
                         const ReportInfo& info);
 
