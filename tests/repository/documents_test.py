@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that what the documents name is there: make targets, presets, files, one version everywhere."""
+"""Tests that everything the documents mention exists: make targets, presets, files; and that there is one version."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ def text(path):
 
 
 def prose(document):
-    """A document without its blocks of code."""
+    """A document without its code blocks."""
     return re.sub(r"^```.*?^```$", "", document, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -27,7 +27,7 @@ def code(document):
 
 class Documents(unittest.TestCase):
     def assert_all_known(self, pattern, known):
-        """Everything that the pattern finds in the documents' code is known, and it finds something."""
+        """The pattern matches something in the documents' code, and every match is known."""
         found = 0
         for path in DOCUMENTS:
             for name in re.findall(pattern, code(path.read_text(encoding="utf-8")), re.MULTILINE):

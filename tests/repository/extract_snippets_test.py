@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that scripts/extract_snippets finds every C++ block, and lets none hide under another name."""
+"""Tests that scripts/extract_snippets finds every C++ block, and rejects blocks with an unclear language."""
 
 import pathlib
 import subprocess

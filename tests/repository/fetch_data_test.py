@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The fetch script takes from a table what the paper used, and nothing that is not as it should be."""
+"""Tests that experiments/data/fetch extracts the data of the paper and rejects anything else."""
 
 import importlib.machinery
 import importlib.util
@@ -21,7 +21,7 @@ fetch = load()
 
 
 def table(days):
-    """A table of closes as the package has it, with a day before and a day after those wanted."""
+    """A table of closes in the format of the package, with an extra day before and after."""
     first = datetime.date(2004, 2, 2)
     last = datetime.date(2015, 12, 31)
     dates = [first - datetime.timedelta(1)]

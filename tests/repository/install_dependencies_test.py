@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests what scripts/install_dependencies does and says on good and bad machines, each faked by its commands."""
+"""Tests scripts/install_dependencies on various machines, simulated by fake commands."""
 
 import pathlib
 import shutil
@@ -18,8 +18,8 @@ NO_EIGEN_AND_OLD_FMT = (
 
 class InstallDependencies(unittest.TestCase):
     def run_script(self, commands, groups=("build",), **environment):
-        """Runs the script on a machine that has just these commands beside the shell's own; gives the
-        result, and what was asked of apt-get, line by line."""
+        """Runs the script with only these commands and those of the shell; returns the result and the lines
+        that the fake apt-get logged."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             for tool in ["bash", "env", "grep"]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests scripts/picture_terminal: it shows the screen that a command leaves, and refuses a command that fails."""
+"""Tests scripts/picture_terminal: it draws the final screen, and fails if the command fails."""
 
 import pathlib
 import subprocess

@@ -19,7 +19,7 @@ function status() {
   }
   const rhat = most(judged.map((row) => row.convergence[2]));
   const ess = least(judged.flatMap((row) => row.convergence.slice(0, 2)));
-  const evidence = `largest R-hat ${fixed(rhat, 3)}, smallest effective sample size ${whole(ess)}`;
+  const evidence = `largest R\u2011hat ${fixed(rhat, 3)}, smallest effective sample size ${whole(ess)}`;
   if (kinds.includes("gradient")) {
     return ["caution", "Wrong gradient", `${evidence}, but the model’s gradient does not match its log density.`];
   }
@@ -28,7 +28,7 @@ function status() {
   }
   if (kinds.length > 0) return ["caution", "Usable with care", `${evidence}; see below.`];
   if (data.chains === 1) {
-    return ["good", "No problems found", `${evidence}. With a single chain, R-hat compares its two halves; run four chains for a stronger check.`];
+    return ["good", "No problems found", `${evidence}. With a single chain, R\u2011hat compares its two halves; run four chains for a stronger check.`];
   }
   return ["good", "Converged", `${evidence}, no divergences.`];
 }
