@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that the documents tell what the command does: their shell blocks run, their options are its options."""
+"""Tests that the documents match the command: their shell blocks run, their options exist."""
 
 import os
 import pathlib

@@ -39,7 +39,7 @@ class Faults(unittest.TestCase):
         self.path = pathlib.Path(self.folder.name)
 
     def straight(self, *words):
-        """A run that nobody disturbs."""
+        """An undisturbed run."""
         run = self.path / "straight"
         result = rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -60,7 +60,7 @@ class Faults(unittest.TestCase):
             time.sleep(0.001)
 
     def kill_while_it_runs(self, straight, words, moments):
-        """Kills a run up to four times, so many seconds after it starts; returns how often it was hit."""
+        """Kills a run up to four times, these seconds after each start; returns how often it was killed."""
         run = self.path / f"killed-{time.monotonic()}"
         hits = 0
         command = [*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run]

@@ -1,4 +1,4 @@
-"""Compares run folders: two runs are alike if all files are, but for dates and seconds."""
+"""Compares run folders: two runs are equal if all files are, except for dates and times."""
 
 import json
 import pathlib

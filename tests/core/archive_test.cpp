@@ -1,4 +1,4 @@
-// Values as bytes: whatever is written is read again, and nothing is read that is not there.
+// Values as bytes: what is written is read back, and nothing is read beyond the end.
 #include "rehmc/core/archive.hpp"
 
 #include <gtest/gtest.h>
@@ -79,8 +79,8 @@ TEST(Archive, KeepsTheBitsOfNumbers) {
   }
 }
 
-// Cut anywhere, or with a count that promises more than there is: an error, never a read past the
-// end or a huge allocation.
+// Cut anywhere, or with a count that is too large: an error, never a read past the end or a huge
+// allocation.
 TEST(Archive, NoticesThatBytesAreMissing) {
   ArchiveWriter writer;
   writer(sample_values());

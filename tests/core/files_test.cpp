@@ -1,4 +1,4 @@
-// Whole files come back byte by byte or as an error that names them; hashes are the published ones.
+// Files are read completely or give an error that names them; hashes equal the published ones.
 #include "rehmc/core/files.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class Files : public ::testing::Test {
 };
 
 TEST_F(Files, ComeBackByteByByte) {
-  // Around the size of a block, with bytes that text mode or strings in C would spoil.
+  // Around the size of a block, with bytes that text mode or C strings would corrupt.
   for (const std::size_t size : {0, 1, 65535, 65536, 65537, 200000}) {
     std::string bytes(size, 'x');
     for (std::size_t i = 0; i < size; i += 7) bytes[i] = static_cast<char>(i);

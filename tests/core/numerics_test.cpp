@@ -53,7 +53,7 @@ TEST(LogSumExp, agrees_with_high_precision) {
   for (int i = 0; i < 100; ++i) offset.push_back(-1e4 + (i * i % 17) * 0.1);
   expect_relative(log_sum_exp(offset), -9994.429011166194, 1e-15);
 
-  // Each small term alone would vanish beside the 1.
+  // Each small term alone would be lost next to the 1.
   std::vector<double> small(1001, -40);
   small[500] = 0;
   expect_relative(log_sum_exp(small), 4.24835425529158e-15, 1e-14);

@@ -98,7 +98,7 @@ const Law exponential_law{{1, 2, 6, 24, 120, 720, 5040, 40320},
                           {1, 5, 10, 13},
                           false};
 
-// Gathers numbers and compares them with a law.
+// Collects numbers and compares them with a distribution.
 class Comparison {
  public:
   explicit Comparison(const Law& law) : law_(law), cells_(1 << 16) {}
@@ -179,7 +179,7 @@ std::uint64_t draws() {
   return wanted && std::string(wanted) == "1" ? 1'000'000'000 : 20'000'000;
 }
 
-// Draws in pieces, of a length that is no multiple of the generator's batches.
+// Draws in pieces whose length is not a multiple of the generator's batches.
 template <class Fill>
 PValues compare(const Law& law, std::uint64_t n, Fill fill) {
   Comparison comparison(law);
@@ -222,7 +222,7 @@ TEST(StreamLaw, exponentials) {
 }
 
 // The chain uses the first numbers of very many short streams, so these must be as good as one
-// long.
+// long stream.
 TEST(StreamLaw, first_numbers_of_successive_streams) {
   Address address{.seed = 105};
   expect_no_alarm(compare(uniform_law, 1'000'000, one_by_one([&] {
@@ -239,7 +239,7 @@ TEST(StreamLaw, first_numbers_of_successive_streams) {
                           })));
 }
 
-// Negative controls: slightly wrong numbers, and which of the same checks must find them out.
+// Negative controls: slightly wrong numbers, and which of the same checks must detect them.
 void expect_alarm(const PValues& p_values, const std::vector<std::string>& names) {
   for (const std::string& name : names) EXPECT_LT(p_values.at(name), alarm) << name;
 }
@@ -376,7 +376,7 @@ TEST(StreamLaw, shuffle_gives_every_order_alike) {
   for (const auto& [order, count] : orders) counts.push_back(count);
   expect_no_alarm({{"orders", chi_square_p(counts)}});
 
-  // More items than one word can order: every one comes first and last alike.
+  // More items than one word can order: each is equally likely to come first and last.
   constexpr std::size_t many = 20;
   std::vector<std::uint64_t> first(many);
   std::vector<std::uint64_t> last(many);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t lanes = 8;
 
-// What the seed's key is said to be, written down a second time: changing it changes every run.
+// The documented key of a seed, written a second time: changing it changes every run.
 std::uint64_t key_of(const Address& address) {
   std::uint64_t x = address.seed + 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -238,8 +238,8 @@ TEST(Stream, gives_the_same_bits_on_every_machine) {
     add(std::bit_cast<std::uint64_t>(stream.uniform()));
     add(stream.below(1000 + i));
   }
-  // Found alike with gcc 12 and clang 14, -O0 to -O3, plain x86-64 to AVX-512. With fused
-  // multiply-add (no -ffp-contract=off) it is another number.
+  // The same with gcc 12 and clang 14, -O0 to -O3, plain x86-64 to AVX-512. With fused
+  // multiply-add (no -ffp-contract=off) the number differs.
   EXPECT_EQ(hash, 14376053391822887474u);
 }
 

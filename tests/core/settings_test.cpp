@@ -1,4 +1,4 @@
-// Ranges of settings: what they contain, how they describe themselves, what a refusal says.
+// Ranges of settings: what they contain, their descriptions, their error messages.
 #include "rehmc/core/settings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The name that a mistyped one meant: slips of the finger, case, beginnings, and nothing far off.
+// Suggestions for mistyped names: typos, case, prefixes, and none for very different names.
 #include "rehmc/core/suggest.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""Reads the netCDF files of run folders by ArviZ and tells what it found."""
+"""Reads the netCDF files of run folders with ArviZ and prints what it found."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""Reads the draws of run folders by cmdstanpy.from_csv and tells what it found."""
+"""Reads the draws of run folders with cmdstanpy.from_csv and prints what it found."""
 
 import logging
 import pathlib

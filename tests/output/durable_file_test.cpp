@@ -80,7 +80,7 @@ TEST(GrowingFile, LosesItsClosingWhenItGrows) {
   EXPECT_EQ(file.size(), 6U);
 }
 
-// /dev/full takes no byte: the file stays as the last sync left it.
+// /dev/full accepts no bytes: the file stays as it was at the last sync.
 TEST(GrowingFile, TellsThatTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) FAIL() << "no /dev/full";
   try {
@@ -106,7 +106,7 @@ TEST(Checkpoint, IsReadAgain) {
   EXPECT_TRUE(stored.problems.empty());
 }
 
-// Every bit that flips, and every byte that is missing, is noticed; then the previous one serves.
+// Every flipped bit and every missing byte is detected; then the previous file is used.
 TEST(Checkpoint, FallsBackToThePreviousOneWhateverIsWrongWithTheLast) {
   const Folder folder;
   const auto path = folder / "checkpoint-1.bin";

@@ -1,4 +1,4 @@
-// Metric files: CmdStan's JSON out and back in, and what is said of bad ones.
+// Metric files: CmdStan's JSON written and read back, and errors for bad files.
 #include "rehmc/output/metric_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is read off a transition: values of the next state and of kept ones, and what fails.
+// Quantities of a transition: of the next state and of kept states, and failures.
 #include "rehmc/output/quantity_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ using testing::address;
 
 constexpr int transitions = 40;
 
-/// Read as the square of the first coordinate and some noise, of which there is none where that
-/// coordinate is above a limit. It takes more random numbers on one side than on the other.
+/// Its quantities are the square of the first coordinate and noise, with no noise where that
+/// coordinate is above a limit. It uses more random numbers on one side than on the other.
 struct Noisy : testing::Bumpy {
   explicit Noisy(double most) : Bumpy(2), limit(most) {}
   std::vector<Quantity> quantities() const { return {{"square"}, {"noise", {}, true}}; }
@@ -83,12 +83,12 @@ TEST(QuantityReader, KeptStatesHaveGeneratedQuantitiesOnRequestOnly) {
     EXPECT_TRUE(std::isfinite(with[i].first[1]));
     EXPECT_EQ(with[i].failures.draws + with[i].failures.kept, 0U);
   }
-  // All are drawn anew, at the same state too.
+  // All are drawn again, at the same state too.
   EXPECT_EQ(noises.size(), transitions + states);
 }
 
 TEST(QuantityReader, TheNoiseOfAStateIsItsOwn) {
-  // With another limit some states take no numbers at all; the noise of the others must not move.
+  // With another limit some states use no numbers at all; the noise of the others must not change.
   const std::vector<Copied> all = read(1e9, GeneratedOfKept::yes);
   const std::vector<Copied> some = read(0.3, GeneratedOfKept::yes);
   std::size_t lost = 0;

@@ -1,4 +1,4 @@
-// Tools for tests of files: texts to read, stored samples, and what an error must say.
+// Tools for tests of files: texts to read, stored samples, and checks of errors.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A random source that stands for all its outcomes, so that recyclers are tested by enumeration.
+// A random source that branches into all its outcomes, to test recyclers by enumeration.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Explorer {
     double probability;
   };
 
-  /// Calls `program()` once per sequence; `probability()` then is that of the present sequence.
+  /// Calls `program()` once per sequence; `probability()` is then that of the current sequence.
   template <class Program>
   void explore(Program&& program) {
     size_ = 0;
@@ -34,7 +34,7 @@ class Explorer {
   }
   double probability() const { return probability_; }
 
-  /// The value of the next decision. `outcomes(list)` writes those that it can have; it is asked
+  /// The value of the next decision. `outcomes(list)` writes its possible values; it is called
   /// only when the decision comes up for the first time.
   template <class Outcomes>
   double decide(Outcomes&& outcomes) {
@@ -44,7 +44,7 @@ class Explorer {
       fresh.chosen = 0;
       fresh.outcomes.clear();
       outcomes(fresh.outcomes);
-      // What is impossible but for rounding is left out.
+      // Outcomes that only rounding makes possible are left out.
       std::erase_if(fresh.outcomes, [](const Outcome& o) { return o.probability < 1e-14; });
     }
     const Decision& decision = decisions_[next_++];
@@ -58,7 +58,7 @@ class Explorer {
     std::vector<Outcome> outcomes;
   };
 
-  /// Turns the last decision that has an outcome left to it, and forgets those behind.
+  /// Moves the last decision with outcomes left to its next one, and forgets later decisions.
   bool advance() {
     while (size_ > 0 && decisions_[size_ - 1].chosen + 1 == decisions_[size_ - 1].outcomes.size()) {
       --size_;
@@ -74,7 +74,7 @@ class Explorer {
   double probability_ = 1;
 };
 
-/// Takes the place of Stream in a recycler. A chance branches in two. A uniform number is the
+/// Replaces Stream in a recycler. A chance branches in two. A uniform number is the
 /// offset of a systematic sampling of the tree that the recycler holds: it branches where the
 /// sample changes, at the fractional parts of the cumulative weights in units of the distance of
 /// the points.
@@ -110,7 +110,7 @@ class BranchingRandom {
     });
   }
 
-  /// The order of the slots changes no count; it is tested by itself.
+  /// The order of the slots changes no count; it has its own test.
   template <class T>
   void shuffle(std::span<T>) {}
 
@@ -120,8 +120,8 @@ class BranchingRandom {
   std::size_t count_ = 0;
 };
 
-/// A selection that stays open until somebody asks for its state: only then it branches. So what
-/// a recycler keeps is enumerated, and what nobody keeps costs no branch.
+/// A selection that branches only when its state is read. So everything that a recycler keeps is
+/// enumerated, and states that it does not keep cost no branch.
 class BranchingSelection {
  public:
   class Selected {

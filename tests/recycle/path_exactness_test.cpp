@@ -1,4 +1,4 @@
-// Proof by enumeration that what recycling keeps of an HMC path follows the target.
+// Proof by enumeration that the states recycled from an HMC path follow the target.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace rehmc::exact {
 namespace {
 
-/// Worlds with walls in them, so that many paths are cut short.
+/// Worlds with walls, so that many paths end early.
 std::vector<World> path_worlds() {
   std::vector<World> worlds;
   worlds.push_back(bumpy_world(14));
@@ -28,7 +28,8 @@ std::vector<World> path_worlds() {
   return worlds;
 }
 
-/// The weights of a path by the table of the design: a_k / L for step k, the rest for the start.
+/// The weights of a path (Nishimura & Dunson (2020), Algorithm 1): a_k / L for step k, the rest for
+/// the start.
 Tally expected_weights(const World& world, const PathPlan& plan) {
   Tally weights(world);
   const auto steps = static_cast<double>(plan.steps);
@@ -84,7 +85,7 @@ Tally expected_slots(const World& world, const PathPlan& plan, const ProofPlan& 
         proof.count};
     const double end_acceptance = expected_acceptances(world, plan).back();
     explorer.explore([&] {
-      // The chain's coin matters only by the side of the end's acceptance on which it falls.
+      // The chain's coin matters only through whether it accepts the end.
       const bool moves = BranchingRandom(explorer).chance(end_acceptance);
       const double coin = moves ? end_acceptance / 2 : (1 + end_acceptance) / 2;
       std::vector<int> accepted;
@@ -110,7 +111,7 @@ Tally expected_slots(const World& world, const PathPlan& plan, const ProofPlan& 
   return slots;
 }
 
-/// How far from the target the mixture over starts and both directions is; `keep(plan)` for each.
+/// The distance from the target of the mixture over starts and directions; `keep(plan)` for each.
 template <class Keep>
 double path_bias(const World& world, int steps, Keep&& keep) {
   return bias(world, [&](int start) {
@@ -207,7 +208,7 @@ TEST(Stride, LooksAtEvenlySpacedStepsThatEndThePath) {
   }
 }
 
-// The chain itself, for any choice of L: to the end of the path, or not at all.
+// The chain itself, for any L: it moves to the end of the path or stays.
 TEST(None, LeavesTheTargetInvariant) {
   for (const World& world : path_worlds()) {
     for (int steps = 1; steps <= 9; ++steps) {
@@ -227,8 +228,8 @@ TEST(None, LeavesTheTargetInvariant) {
   }
 }
 
-// Theorem 2: L is drawn independently of the state, so draws may be weighed alike (slots / L) or
-// states (slots), which gives longer paths more mass.
+// Nishimura & Dunson (2020), Theorem 2: L is independent of the state, so either draws have equal
+// weight (slots / L) or states have (slots), which gives longer paths more mass.
 TEST(RandomLength, DrawsOrStatesMayBeWeighedAlike) {
   for (const World& world : path_worlds()) {
     for (const Kind kind : {Kind::accept_each, Kind::all}) {
@@ -264,7 +265,7 @@ Tally count_steps(const World& world, const PathPlan& plan, Count&& count) {
   return slots;
 }
 
-// What the literature or haste suggests, and the same check rejects.
+// Plausible but wrong rules, which the same check rejects.
 TEST(AcceptEach, RejectsLeavingOutTheMissingSteps) {
   for (const int steps : {3, 5, 8}) {
     const World world = bumpy_world(14).diverge_at(6);
@@ -299,7 +300,7 @@ TEST(AcceptEach, RejectsLeavingOutRejectedStates) {
             1e-3);
 }
 
-// (A single step is the exception: either state of the pair starts the path of both alike.)
+// (A single step is the exception: the path is the same from either state of the pair.)
 TEST(AllOfPath, RejectsDensityWeightsOnAForwardPath) {
   for (const int steps : {2, 3, 5}) {
     const World world = bumpy_world(14);

@@ -41,7 +41,7 @@ TEST(Recycling, KeepsEightSpreadStatesUnlessTold) {
   EXPECT_NO_THROW(Recycling{}.check());
 }
 
-/// Bad input gets a ConfigError that says what was found and, in `telling`, what is wrong.
+/// Bad input gives a ConfigError with the value found and, in `telling`, the reason.
 void expect_refused(std::string_view text, std::string_view telling) {
   try {
     parse_recycling(text);

@@ -1,4 +1,4 @@
-// Recyclers let go of every state, whatever became of the trajectory, and hold few at a time.
+// Recyclers release every state however the trajectory ends, and hold few at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Use {
   bool equal_weights = false;
 };
 
-/// Calls `test(recycler)` with every recycler, made on these states.
+/// Calls `test(recycler)` with every recycler of these states.
 template <class Test>
 void for_each_recycler(IntegerStates& states, Use use, Test&& test) {
   KeepEvery<IntegerStates> every(states);
@@ -134,7 +134,7 @@ TEST(References, PathsLetGoOfEveryState) {
   }
 }
 
-// A recycler that is asked to begin anew lets go of what it still holds.
+// A recycler that starts again releases what it still holds.
 TEST(References, BeginningAnewLetsGoOfTheLastDraw) {
   const World world = bumpy_world(20);
   IntegerStates states(world.size());
@@ -166,7 +166,7 @@ int peak_of(int size, Make&& make, Walk&& walk) {
   return states.peak();
 }
 
-// Whatever the size of the trajectory: spread holds at most 2K states (3K of a tree if K is no
+// For any size of the trajectory, spread holds at most 2K states (3K of a tree if K is not a
 // power of two), simple K per level.
 TEST(References, FewStatesAreHeldAtATime) {
   const World world(std::vector<double>(2048, 0.0));

@@ -1,4 +1,4 @@
-// Systematic sampling by itself: what it keeps, and how evenly.
+// Systematic sampling: which entries it keeps, and how evenly.
 #include "rehmc/recycle/systematic.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ double total_weight(const Entries& entries) {
   return total;
 }
 
-/// The entries that are left, each with its hits.
+/// The remaining entries with their hits.
 std::vector<double> hits_of(const Entries& before, std::size_t count, double u) {
   Entries entries = before;
   std::size_t dropped = 0;
@@ -45,7 +45,7 @@ std::vector<double> hits_of(const Entries& before, std::size_t count, double u) 
   return hits;
 }
 
-// Point j lies at (u + j) W / K: whoever covers it is hit.
+// Point j lies at (u + j) W / K and hits the entry that covers it.
 TEST(Systematic, HitsWhatThePointsHit) {
   std::mt19937_64 engine(1);
   for (int repeat = 0; repeat < 500; ++repeat) {
@@ -66,7 +66,7 @@ TEST(Systematic, HitsWhatThePointsHit) {
   }
 }
 
-// Any stretch of consecutive entries gets its share of the points, rounded down or up.
+// Any consecutive entries get their share of the points, rounded down or up.
 TEST(Systematic, IsEven) {
   std::mt19937_64 engine(2);
   for (int repeat = 0; repeat < 200; ++repeat) {
@@ -86,8 +86,8 @@ TEST(Systematic, IsEven) {
   }
 }
 
-// Rounding neither adds nor loses a point, however close u comes to its ends, and whoever weighs
-// nothing stays out.
+// Rounding neither adds nor loses a point, however close u is to 0 or 1, and entries of weight 0
+// are never hit.
 TEST(Systematic, LaysExactlyAllPointsAtTheEndsOfU) {
   for (const double u : {0x1.0p-53, 0x1.0p-52, 0.5, 1 - 0x1.0p-52, 1 - 0x1.0p-53}) {
     for (std::size_t count = 1; count <= 40; ++count) {

@@ -1,4 +1,4 @@
-// Weights summed by state, and how far what recycling keeps is from the target.
+// Weights summed by state, and the distance of recycled states from the target.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +50,8 @@ inline Tally target(const World& world) {
   return pi;
 }
 
-/// How far the mixture of what is kept from each start, in proportion to the target, is from the
-/// target itself, where each start may count as much as it keeps.
+/// The distance from the target of the states kept from each start, mixed over starts in proportion
+/// to the target, where each start may count as much as it keeps.
 template <class Keep>
 double bias(const World& world, Keep&& keep) {
   const Tally pi = target(world);
@@ -62,8 +62,8 @@ double bias(const World& world, Keep&& keep) {
   return mixture.distance(pi, mixture.total());
 }
 
-/// The weights of a tree's states by the table of the design: 1/|A| on the slice, or density over
-/// the sum of densities.
+/// The weights of a tree's states: 1/|A| on the slice (Nishimura & Dunson (2020), Fact 1), or the
+/// density over the sum of densities.
 inline Tally expected_weights(const World& world, const Trajectory& trajectory,
                               const ExpectedTree& tree) {
   const WeightRule rule(world, trajectory);
@@ -80,8 +80,8 @@ inline Tally expected_weights(const World& world, const Trajectory& trajectory,
   return weights;
 }
 
-/// Calls `visit(trajectory, tree)` for all trajectories from a start that differ: of the words that
-/// differ only in directions which nobody asks for, one stands for all.
+/// Calls `visit(trajectory, tree)` for all distinct trajectories from a start: direction words that
+/// differ only in directions never used count once.
 template <class Visit>
 void for_each_tree(const World& world, bool slice, int start, int max_depth, Visit&& visit) {
   for_each_trajectory(world, slice, start, max_depth, [&](const Trajectory& trajectory) {

@@ -1,4 +1,4 @@
-// Proof by enumeration that what recycling keeps of a tree follows the target.
+// Proof by enumeration that the states recycled from a tree follow the target.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using Spread = KeepSpread<IntegerStates, BranchingRandom>;
 using Simple = KeepSimple<IntegerStates, BranchingRandom>;
 
-/// Runs a recycler on a trajectory for every outcome of its randomness: `see(probability, slots)`.
+/// Runs a recycler on a trajectory for every random outcome: `see(probability, slots)`.
 template <class Recycler, class Begin, class See>
 void for_each_outcome(const World& world, const Trajectory& trajectory, int max_depth,
                       Recycler& recycler, IntegerStates& states, Begin&& begin, See&& see) {
@@ -114,7 +114,7 @@ std::vector<World> small_worlds(double grain) {
   return worlds;
 }
 
-/// Worlds with room for one whole tree of 16 states, which can be grown from each of them.
+/// Worlds with room for one complete tree of 16 states, which can grow from each of them.
 std::vector<World> deep_worlds(double grain) {
   std::vector<World> worlds;
   worlds.push_back(random_world({.size = 16, .spread = 3, .grain = grain}, 7));
@@ -155,7 +155,7 @@ TEST(SimpleOfTree, SlotsFollowTheWeightsInDeepTrees) {
   for (const World& world : deep_worlds(0)) expect_exact(world, {Kind::simple, false, 4, 1});
 }
 
-/// The law of whole lists of slots.
+/// The distribution of complete lists of slots.
 using ListLaw = std::map<std::vector<int>, double>;
 
 std::vector<int> states_of(const std::vector<Entry<int>>& slots) {
@@ -172,8 +172,8 @@ ListLaw simple_lists(const World& world, const Trajectory& trajectory, std::size
   return law;
 }
 
-// On a slice: without replacement, every order alike; with |A| < K every state floor(K/|A|) times
-// and the rest without replacement.
+// On a slice: without replacement, all orders equally likely; with |A| < K every state
+// floor(K/|A|) times and the rest without replacement.
 TEST(SimpleOfTree, DrawsFromASliceWithoutReplacement) {
   const World world(std::vector<double>{0, 0, 0, -2, 0, 0, 0, 0});
   for (const std::size_t count : {2, 3}) {
@@ -208,7 +208,7 @@ TEST(SimpleOfTree, DrawsIndependentlyByWeight) {
   }
 }
 
-/// A source whose shuffle turns the slots round, by every number of places alike.
+/// A source whose shuffle rotates the slots, all rotations equally likely.
 class TurningRandom : public BranchingRandom {
  public:
   TurningRandom(const Address& address, Purpose purpose) : BranchingRandom(address, purpose) {}
@@ -228,7 +228,7 @@ class TurningRandom : public BranchingRandom {
   Explorer* explorer_ = nullptr;
 };
 
-/// The law of the first slot of `spread 3`.
+/// The distribution of the first slot of `spread 3`.
 template <class Random>
 Tally first_slot(const World& world, const Trajectory& trajectory) {
   IntegerStates states(world.size());
@@ -241,7 +241,7 @@ Tally first_slot(const World& world, const Trajectory& trajectory) {
   return law;
 }
 
-// Of slots in path order only the average follows the weights: a single one is far off.
+// In path order, only the average of the slots follows the weights, not a single slot.
 TEST(SpreadOfTree, ASingleSlotFollowsTheWeightsOnlyInRandomOrder) {
   const World world = bumpy_world(12);
   for (std::uint64_t word = 0; word < 8; ++word) {
@@ -256,8 +256,8 @@ TEST(SpreadOfTree, ASingleSlotFollowsTheWeightsOnlyInRandomOrder) {
 }
 
 // Equal weights: slots in path order, from either half of the tree its share of the K up to one
-// (appendix C of the paper), and exactly one from every block of 16 / K states where that is whole;
-// at exactly that distance where a half has no more than K states.
+// (Nishimura & Dunson (2020), appendix C), exactly one from every block of 16 / K states where that
+// is an integer, and at exactly that distance where a half has at most K states.
 TEST(SpreadOfTree, SpreadsEvenlyAlongThePath) {
   const World world(std::vector<double>(34, 0.0));
   for (const std::size_t count : {1, 2, 3, 4, 5, 8, 11, 16, 20}) {
@@ -291,14 +291,13 @@ TEST(SpreadOfTree, SpreadsEvenlyAlongThePath) {
 
 using Every = KeepEvery<IntegerStates>;
 
-/// Keeps what it has of a half that is dropped.
+/// Wrongly keeps the states of a half that is dropped.
 struct KeepsDroppedHalf : Every {
   using Every::Every;
   void drop_half() { commit(Direction::forward, 1, 1); }
 };
 
-/// What `all` keeps of every tree from a start; `weigh(entry, size)` tells how much an entry
-/// counts.
+/// The states that `all` keeps of every tree from a start, each counted `weigh(entry, size)`.
 template <class Recycler, class Weigh>
 Tally keep_all(const World& world, bool slice, int max_depth, int start, Weigh&& weigh) {
   Tally kept(world);
@@ -360,7 +359,7 @@ TEST(AllOfTree, WeighsEveryStateExactly) {
   }
 }
 
-// What the literature or haste suggests, and the same check rejects.
+// Plausible but wrong rules, which the same check rejects.
 TEST(AllOfTree, RejectsTheStatesOfADroppedHalf) {
   for (const bool slice : {true, false}) {
     const World world = bumpy_world(20).turn_on(8, 11).turn_on(13, 14);
@@ -382,9 +381,9 @@ TEST(AllOfTree, RejectsEqualWeightsWithoutASlice) {
   }
 }
 
-/// The function Recycle of the paper's last algorithm: the expected number of slots of each state
-/// of [lowest, highest] out of `count`. `share(left, all)` is the w of the algorithm per slot. An
-/// empty subtree gets none, of which the paper does not speak.
+/// The function Recycle of Nishimura & Dunson (2020), Algorithm 6: the expected number of slots of
+/// each state of [lowest, highest] out of `count`. `share(left, all)` is the algorithm's w per
+/// slot. An empty subtree gets none, a case that the paper leaves open.
 template <class Share>
 void recycle_as_in_appendix(const World& world, const WeightRule& rule, int lowest, int highest,
                             double count, double probability, Share&& share, Tally& slots) {
@@ -412,7 +411,7 @@ void recycle_as_in_appendix(const World& world, const WeightRule& rule, int lowe
   }
 }
 
-// Erratum: w = K |A'| / |A| is right, the printed w = K / |A'| is not.
+// Erratum of Algorithm 6: w = K |A'| / |A| is right, the printed w = K / |A'| is wrong.
 TEST(AppendixC, PrintedRuleIsRejectedAndCorrectedRuleIsNot) {
   const auto corrected = [](double left, double all) { return left / all; };
   const auto printed = [](double left, double) { return 1 / left; };
@@ -443,7 +442,7 @@ TEST(AppendixC, PrintedRuleIsRejectedAndCorrectedRuleIsNot) {
   }
 }
 
-/// Falls of energy far beyond what a plain number can hold.
+/// Energy differences whose exponential overflows.
 std::vector<World> steep_worlds() {
   std::vector<World> worlds;
   worlds.emplace_back(std::vector<double>{0, 2000, 0, 1999, 3, 2001, -5, 1, 4000, 3999, 2, 0});
@@ -454,8 +453,8 @@ std::vector<World> steep_worlds() {
   return worlds;
 }
 
-// The sums in logarithms are those of production, and a half that was dropped after a huge weight
-// leaves the tree as it was.
+// The weights' sums are kept in logarithms as in production, and dropping a half with a huge weight
+// leaves the tree unchanged.
 TEST(SteepTree, AllEqualsLogarithms) {
   for (const World& world : steep_worlds()) {
     for (int start = 0; start < world.size(); ++start) {
