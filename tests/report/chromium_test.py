@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -106,6 +107,12 @@ class Report(unittest.TestCase):
                         self.assertGreater(canvas["colours"], 3, canvas)
                         self.assertTrue(canvas["label"], canvas)
                     self.assertEqual(self.browser.run(NAMELESS), [])
+
+    def test_every_script_is_part_of_the_page(self):
+        folder = pathlib.Path(__file__).resolve().parents[2] / "src/report/page"
+        included = re.findall(r"^\{\{(\w+\.js)\}\}$", (folder / "page.html").read_text(encoding="utf-8"), re.MULTILINE)
+        scripts = {path.name for path in folder.glob("*.js")}
+        self.assertEqual(sorted(included), sorted(scripts | {"chart.js"}))
 
     def test_narrow_screens_need_no_sideways_scrolling(self):
         for name in PLOTS:
