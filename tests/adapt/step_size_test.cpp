@@ -28,7 +28,7 @@ struct Iterate {
 void expect_sequence(const StepSizeSettings& settings, double first,
                      const std::vector<Iterate>& sequence) {
   DualAveraging averaging(settings);
-  // The second time round nothing may be left of the first.
+  // Nothing of the first round may affect the second.
   for (int round = 0; round < 2; ++round) {
     averaging.restart(first);
     EXPECT_DOUBLE_EQ(averaging.averaged(), first);
@@ -40,7 +40,7 @@ void expect_sequence(const StepSizeSettings& settings, double first,
   }
 }
 
-// Hoffman & Gelman (2014), eq. 6 with mu = log(10 epsilon), worked out to 18 digits by hand:
+// Hoffman & Gelman (2014), eq. 6 with mu = log(10 epsilon), computed by hand to 18 digits:
 // Hbar <- (1 - 1/(m + t0)) Hbar + (delta - alpha)/(m + t0), log eps = mu - sqrt(m)/gamma Hbar,
 // log epsbar <- m^-kappa log eps + (1 - m^-kappa) log epsbar.
 TEST(DualAveraging, FollowsItsFormulas) {
@@ -106,7 +106,7 @@ TEST(FindStepSize, StopsWhereTheAcceptanceCrosses) {
       if (accepted() != grow) break;
     }
     EXPECT_EQ(found, tuning.step_size);
-    // A single step of a normal in ten dimensions is neither hopeless nor perfect here.
+    // Here a single step on a normal in ten dimensions is accepted neither always nor never.
     EXPECT_GT(found, 0.2);
     EXPECT_LT(found, 4);
   }
@@ -133,7 +133,7 @@ TEST(FindStepSize, SaysThatADensityDoesNotFallOff) {
 }
 
 TEST(FindStepSize, SaysThatNoStepIsSmallEnough) {
-  // Usable at the start alone.
+  // Usable only at the start.
   const auto only_at_start = [](bool throws) {
     return FunctionDensity(1, [throws](std::span<const double> x, std::span<double> gradient) {
       gradient[0] = 1;

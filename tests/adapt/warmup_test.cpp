@@ -1,4 +1,4 @@
-// Warmup: finds scales and step sizes, sees all states whatever is kept, and is consumed.
+// Warmup: finds scales and step sizes, uses all states whatever is kept, and is consumed.
 #include "rehmc/adapt/warmup.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ Sampled sample_from(FrozenKernel& kernel, Address address, int first, int count)
   return sampled;
 }
 
-/// Standard error of the mean of a series, by its own autocorrelation.
+/// Standard error of the mean of a series, allowing for its autocorrelation.
 double standard_error(const Numbers& series) {
   const Series one{series.data(), series.size(), 1};
   return mcse_mean(std::span(&one, 1));
@@ -180,9 +180,9 @@ LogErrors log_errors_of_a_window(std::uint64_t replicate, int draws) {
   return {mean_square_log(recycled), mean_square_log(plain)};
 }
 
-// The paper's section on covariance tuning: all states tell more of the scales than the draws
-// alone, most so in a short window. One-sided, paired by replicate; that a metric no better than
-// the plain one passes has probability 1e-6.
+// Nishimura & Dunson (2020) on covariance tuning: all states estimate the scales better than the
+// draws alone, above all in a short window. One-sided, paired by replicate; that a metric no better
+// than the plain one passes has probability 1e-6.
 TEST(Warmup, RecycledStatesGiveABetterMetric) {
   for (const int draws : {10, 25}) {
     constexpr int replicates = 200;
@@ -205,7 +205,7 @@ TEST(Warmup, RecycledStatesGiveABetterMetric) {
   }
 }
 
-/// What each iteration of a warmup did, as numbers that must be equal to the bit.
+/// The result of each iteration of a warmup, as numbers that must be equal to the bit.
 std::vector<Numbers> trace(const WarmupSettings& settings, const KernelSettings& kernel) {
   Warmup warmup(started(testing::Bumpy(6), kernel), settings, {.seed = 25});
   std::vector<Numbers> lines;
@@ -244,8 +244,8 @@ TEST(Warmup, IsTheSameWhateverIsKept) {
   }
 }
 
-// The metric is a new one in the very iterations after a window, with a fresh step size, and in no
-// other. Its source matters from then on, not before.
+// The metric changes in the iterations after a window, with a new step size, and in no others. Its
+// source matters only from then on.
 TEST(Warmup, TakesANewMetricAfterEveryWindow) {
   WarmupSettings settings;
   settings.iterations = 300;  // windows [75, 100), [100, 150), [150, 250)
@@ -305,7 +305,7 @@ TEST(Warmup, KeepsTheMetricItIsTold) {
   EXPECT_NO_THROW(warm_up(Warmup(started(testing::Bumpy(6)), settings, {.seed = 28})));
 }
 
-// Moments that overflow leave the metric as it was, and do not stop the warmup.
+// Moments that overflow leave the metric unchanged and do not stop warmup.
 TEST(Warmup, SurvivesAWindowWithoutMoments) {
   const FunctionDensity huge(1, [](std::span<const double> x, std::span<double> gradient) {
     const double scaled = x[0] / 1e155;

@@ -1,4 +1,4 @@
-// The windows of warmup against Stan's rule, worked out by hand and by a second formulation.
+// The windows of warmup against Stan's rule, computed by hand and by a second formulation.
 #include "rehmc/adapt/windows.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Windows, AreThoseOfStan) {
   EXPECT_EQ(found_windows(500), (Windows{{75, 100}, {100, 150}, {150, 250}, {250, 450}}));
   // Just enough for one window.
   EXPECT_EQ(found_windows(150), (Windows{{75, 100}}));
-  // The second window gets what is left, be it shorter than the first.
+  // The second window gets the rest, even if it is shorter than the first.
   EXPECT_EQ(found_windows(160), (Windows{{75, 100}, {100, 110}}));
   // Too short for 75 + 25 + 50: 15%, 75% and 10%.
   EXPECT_EQ(found_windows(149), (Windows{{22, 135}}));

@@ -1,4 +1,4 @@
-// Metrics that cannot be: every one is a ConfigError that says what is wrong.
+// Invalid metrics: each gives a ConfigError with the reason.
 #include <gtest/gtest.h>
 
 #include <cmath>

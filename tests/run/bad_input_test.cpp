@@ -39,7 +39,7 @@ int expect_part_is_checked(const Part& good, Place&& place) {
   });
 }
 
-// Every number of every struct of settings, through the front door.
+// Every number of every settings struct, given to sample().
 TEST(BadInput, EverySettingOfARunIsChecked) {
   EXPECT_GE(expect_part_is_checked(tiny_run(), [](auto& all, const auto& part) { all = part; }), 7);
   EXPECT_GE(expect_part_is_checked(InitialPointSettings{},
@@ -115,7 +115,7 @@ TEST(BadInput, Models) {
                        "proper"));
 }
 
-// NaN at half of all points, without order: steps diverge, the chain goes on and says so.
+// NaN at half of all points, irregularly: steps diverge, the chain continues and reports it.
 TEST(BadInput, NaNHalfOfTheTime) {
   const auto moody = [](std::span<const double> x, std::span<double> gradient) {
     const double value = Bumpy(2)(x, gradient);

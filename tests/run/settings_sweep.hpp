@@ -37,7 +37,7 @@ std::vector<Value> absurd_values() {
 }
 
 /// For every setting of `Struct` and every absurd value outside its range, `check(values)` must
-/// throw a ConfigError that names the setting and the value. Returns how many were refused.
+/// throw a ConfigError that names the setting and the value. Returns the number of rejected values.
 template <class Struct, class Check>
 int expect_settings_are_checked(const Struct& good, Check&& check) {
   EXPECT_NO_THROW(check(good));
@@ -63,7 +63,7 @@ int expect_settings_are_checked(const Struct& good, Check&& check) {
           EXPECT_NE(std::string(error.what()).find("found"), std::string::npos) << error.what();
         }
       }
-      // Nothing here may be negative, NaN or endless.
+      // No setting here may be negative, NaN or infinite.
       if (std::is_signed_v<Value>) {
         EXPECT_GE(refused_here, 2) << setting.name;
       }

@@ -56,7 +56,7 @@ class IntegerPath {
   int steps_ = 0;
 };
 
-/// A path that was walked.
+/// A path after its walk.
 struct WalkedPath {
   PathOutcome outcome;
   int end;
@@ -73,8 +73,8 @@ WalkedPath walk_integers(const World& world, IntegerStates& states, const PathPl
   return {outcome, walk.end(), walk.steps()};
 }
 
-/// What a path must come to: a_k = min(1, pi(z_k)/pi(z_0)) for k = 1 ... steps, 0 from the first
-/// divergent state on.
+/// The expected result of a path: a_k = min(1, pi(z_k)/pi(z_0)) for k = 1 ... steps, 0 from the
+/// first divergent state on.
 inline std::vector<double> expected_acceptances(const World& world, const PathPlan& plan) {
   std::vector<double> acceptances;
   bool cut = false;
