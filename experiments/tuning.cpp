@@ -78,7 +78,7 @@ class RecycledEstimate {
     std::fill(means_.begin(), means_.end(), 0.0);
     estimate_.features()->add_all(transition.recycled, means_);
     Transition of_means = transition;
-    of_means.feature_means = means_;
+    of_means.feature_means = estimate_.features()->by_name(means_);
     estimate_.add(of_means);
   }
   std::shared_ptr<const Metric> metric() const { return estimate_.metric(); }

@@ -38,7 +38,7 @@ void MetricEstimate::add(const Transition& transition) {
   if (source_ == MetricSource::draws) {
     features_->add(1.0, transition.state, sums_);
   } else {
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += transition.feature_means[i];
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += transition.feature_means.all[i];
   }
 }
 
@@ -50,23 +50,25 @@ std::shared_ptr<const Metric> MetricEstimate::metric() const {
   const auto covariance = [&](double sum_i, double sum_j, double sum_ij) {
     return (sum_ij - sum_i * sum_j / n) / (n - 1);
   };
+  // Shrinkage as in eq. (5.3) of Nishimura & Dunson (2020).
   const double keep = n / (n + 5);
   const double ridge = 1e-3 * 5 / (n + 5);
+  const FeatureMeans sums = features_->by_name(sums_);
 
   if (kind_ == MetricKind::diagonal) {
     std::vector<double> inverse_mass(d);
     for (std::size_t i = 0; i < d; ++i) {
-      inverse_mass[i] = keep * covariance(sums_[i], sums_[i], sums_[d + i]) + ridge;
+      inverse_mass[i] = keep * covariance(sums.first[i], sums.first[i], sums.second[i]) + ridge;
     }
     const bool usable =
         std::ranges::all_of(inverse_mass, [](double v) { return std::isfinite(v) && v > 0; });
     return usable ? make_diagonal_metric(inverse_mass) : nullptr;
   }
   std::vector<double> inverse_mass(d * d);
-  const double* sum_products = sums_.data() + d;
+  const double* sum_products = sums.covariance.data();
   for (std::size_t i = 0; i < d; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      const double entry = keep * covariance(sums_[i], sums_[j], *sum_products++);
+      const double entry = keep * covariance(sums.first[i], sums.first[j], *sum_products++);
       inverse_mass[i * d + j] = entry;
       inverse_mass[j * d + i] = entry;
     }

@@ -101,11 +101,10 @@ ReadDivergence QuantityReader::divergence() {
 const ReadDraw& QuantityReader::read(const Transition& transition, const Address& address) {
   start_draw(transition, false);
   read_gradients(transition);
-  const std::size_t d = dimension_;
   if (reads_positions()) {
     draw_.values = transition.state.position;
-    draw_.first = transition.feature_means.first(d);
-    draw_.second = transition.feature_means.subspan(d, d);
+    draw_.first = transition.feature_means.first;
+    draw_.second = transition.feature_means.second;
     draw_.kept = transition.recycled;
     return draw_;
   }
@@ -113,8 +112,8 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
   if (model_) {
     average_kept();
   } else {
-    copy_recorded(transition.feature_means.first(d), first_);
-    copy_recorded(transition.feature_means.subspan(d, d), second_);
+    copy_recorded(transition.feature_means.first, first_);
+    copy_recorded(transition.feature_means.second, second_);
   }
   draw_.values = values_;
   draw_.first = first_;
@@ -124,12 +123,11 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
 }
 
 void QuantityReader::read_gradients(const Transition& transition) {
-  const std::size_t d = dimension_;
+  const FeatureMeans& features = transition.feature_means;
   draw_.gradients = {};
-  if (model_ || transition.feature_means.size() < 5 * d) return;
-  std::array<std::span<const double>, 3> means;
+  if (model_ || features.gradient.empty()) return;
+  std::array means{features.gradient, features.first_gradient, features.second_gradient};
   for (std::size_t k = 0; k < means.size(); ++k) {
-    means[k] = transition.feature_means.subspan((2 + k) * d, d);
     if (reads_positions()) continue;
     copy_recorded(means[k], gradients_[k]);
     means[k] = gradients_[k];

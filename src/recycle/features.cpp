@@ -45,6 +45,11 @@ void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<do
   }
 }
 
+FeatureMeans MomentFeatures::by_name(std::span<const double> means) const {
+  const std::size_t d = centre_.size();
+  return {.first = means.first(d), .second = means.subspan(d, d), .all = means};
+}
+
 const double* GradientMomentFeatures::mapped(const StateView& state, std::size_t place) const {
   if (!map_) return state.gradient.data();
   mapped_[place].resize(centre_.size());
@@ -110,6 +115,21 @@ void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
     first_gradient[i] += (ga * a + gb * b) + (ge * e + gf * f);
     second_gradient[i] += (ga * a * a + gb * b * b) + (ge * e * e + gf * f * f);
   }
+}
+
+FeatureMeans GradientMomentFeatures::by_name(std::span<const double> means) const {
+  const std::size_t d = centre_.size();
+  return {.first = means.first(d),
+          .second = means.subspan(d, d),
+          .gradient = means.subspan(2 * d, d),
+          .first_gradient = means.subspan(3 * d, d),
+          .second_gradient = means.subspan(4 * d, d),
+          .all = means};
+}
+
+FeatureMeans CovarianceFeatures::by_name(std::span<const double> means) const {
+  const std::size_t d = centre_.size();
+  return {.first = means.first(d), .covariance = means.subspan(d), .all = means};
 }
 
 void CovarianceFeatures::add(double weight, const StateView& state, std::span<double> sums) const {

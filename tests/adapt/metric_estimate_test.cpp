@@ -74,8 +74,8 @@ MetricEstimate feed(MetricKind kind, MetricSource source, const std::vector<Draw
       for (std::size_t k = 0; k < draw.states.size(); ++k) {
         features->add(draw.weights[k], view(draw.states[k]), means);
       }
+      transition.feature_means = features->by_name(means);
     }
-    transition.feature_means = means;
     estimate.add(transition);
   }
   EXPECT_EQ(estimate.count(), draws.size());

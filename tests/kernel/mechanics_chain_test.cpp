@@ -70,7 +70,7 @@ TEST(Chain, IsTheSameForEveryRecyclingAndFeature) {
           for (std::uint64_t i = 0; i < transitions; ++i) {
             const Transition& transition = kernel->transition(tuning, address(i));
             ASSERT_EQ(told_of_the_chain(transition), expected[i]) << "transition " << i;
-            ASSERT_EQ(transition.feature_means.size(), features ? features->size() : 0);
+            ASSERT_EQ(transition.feature_means.all.size(), features ? features->size() : 0);
           }
         }
       }

@@ -56,11 +56,11 @@ void expect_means_of_stored_states(Kernel& kernel, const Features& features, con
   for (std::uint64_t i = first; i < last; ++i) {
     const Transition& transition = kernel.transition(tuning, address(i));
     const Expected expected = from_stored_states(features, transition);
-    ASSERT_EQ(transition.feature_means.size(), features.size());
+    ASSERT_EQ(transition.feature_means.all.size(), features.size());
     const double tolerance = 8 * static_cast<double>(transition.recycled.size() + 8) *
                              std::numeric_limits<double>::epsilon();
     for (std::size_t k = 0; k < features.size(); ++k) {
-      ASSERT_NEAR(transition.feature_means[k], expected.means[k], tolerance * expected.sizes[k])
+      ASSERT_NEAR(transition.feature_means.all[k], expected.means[k], tolerance * expected.sizes[k])
           << "transition " << i << ", feature " << k;
     }
   }
@@ -113,11 +113,11 @@ TEST(FeatureMeans, CanBeTurnedOffAndOnAgain) {
   auto kernel = testing::kernel_at_start(testing::Bumpy(dimension), {});
   const Tuning tuning = testing::diagonal_tuning(dimension, 0.2);
   kernel->use_features(&moments);
-  EXPECT_EQ(kernel->transition(tuning, address(0)).feature_means.size(), 2 * dimension);
+  EXPECT_EQ(kernel->transition(tuning, address(0)).feature_means.all.size(), 2 * dimension);
   kernel->use_features(nullptr);
-  EXPECT_TRUE(kernel->transition(tuning, address(1)).feature_means.empty());
+  EXPECT_TRUE(kernel->transition(tuning, address(1)).feature_means.all.empty());
   kernel->use_features(&moments);
-  EXPECT_EQ(kernel->transition(tuning, address(2)).feature_means.size(), 2 * dimension);
+  EXPECT_EQ(kernel->transition(tuning, address(2)).feature_means.all.size(), 2 * dimension);
 }
 
 }  // namespace

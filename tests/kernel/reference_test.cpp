@@ -175,7 +175,7 @@ void expect_same_moments(const Transition& transition, const Expected& expected,
     if (!(expected.weights[k] > negligible_weight)) continue;
     features.add(expected.weights[k], expected.states[k]->view(), means);
   }
-  EXPECT_TRUE(same_vector(transition.feature_means, means));
+  EXPECT_TRUE(same_vector(transition.feature_means.all, means));
 }
 
 void expect_same_divergence(const Transition& transition,

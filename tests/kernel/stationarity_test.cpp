@@ -257,8 +257,8 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
       }
       // Draws count by their mass (Theorem 2), so the expectation of this is zero.
       add_deviation(recycled, transition.mass, values, expectations);
-      add_deviation(all_states, transition.mass, transition.feature_means, expectations);
-      add_deviation(difference, transition.mass, values, transition.feature_means);
+      add_deviation(all_states, transition.mass, transition.feature_means.all, expectations);
+      add_deviation(difference, transition.mass, values, transition.feature_means.all);
     }
     std::fill(values.begin(), values.end(), 0.0);
     observables.add(1, kernel->state(), values);

@@ -55,7 +55,7 @@ TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
         ASSERT_EQ(record.depth[i], transition.depth);
         ASSERT_EQ(record.leapfrogs[i], transition.leapfrogs);
         ASSERT_EQ(record.ending[i], transition.ending);
-        const Numbers means = copy(transition.feature_means);
+        const Numbers means = copy(transition.feature_means.all);
         ASSERT_EQ(part(record.mean_offset, i * dimension, dimension), part(means, 0, dimension));
         ASSERT_EQ(part(record.mean_square, i * dimension, dimension),
                   part(means, dimension, dimension));

@@ -74,7 +74,7 @@ void expect_sums_of_stored_states(int size, const Features& features, Walk&& wal
     every.begin(Stream({}, Purpose::test));
     sums.begin();
     walk(states, keeper);
-    const std::span<const double> means = sums.finish();
+    const std::span<const double> means = sums.finish().all;
     std::vector<double> expected(features.size(), 0.0);
     std::vector<double> magnitude(features.size(), 0.0);
     for (const auto& entry : every.finish()) {
@@ -189,6 +189,55 @@ TEST(Features, AreWhatTheySay) {
                                            1 + 2 * 0.25,                            //
                                            1 - 2 * 0.375, 1 + 2 * 0.5625,           //
                                            1 + 2 * 1.0, 1 - 2 * 1.5, 1 + 2 * 4.0}));
+}
+
+/// States far from the centre of the features.
+class FarStates {
+ public:
+  using Handle = std::size_t;
+  static constexpr double offset = 1e6;
+
+  void retain(Handle) {}
+  void release(Handle) {}
+  StateView view(Handle state) {
+    position_.fill(state % 2 == 0 ? offset : -3 * offset);
+    gradient_.fill(2);
+    return {position_, gradient_, 0};
+  }
+
+ private:
+  std::array<double, dimension> position_{};
+  std::array<double, dimension> gradient_{};
+};
+
+// A weight may come near its limit without a scale of its own: its products with squared
+// coordinates, summed over a deep tree, must still be far from overflow.
+TEST(FeatureSums, StayFiniteJustBelowTheLimitOfWeights) {
+  const double below = std::nextafter(log_weight_limit, 0);
+  const Weight weight = multinomial_weight(-below);
+  ASSERT_EQ(weight.log_scale, 0);
+  constexpr std::size_t leaves = 1024;
+  FarStates states;
+  FeatureSums<FarStates> sums(states);
+  const GradientMomentFeatures features(std::vector<double>(dimension, 0.0));
+  sums.use(&features);
+  sums.begin();
+  sums.start(0, 1.0);
+  sums.begin_half(Direction::forward, leaves);
+  for (std::size_t k = 0; k < leaves; ++k) sums.leaf(0, weight.value);
+  sums.leaf(1, weight.value);
+  sums.commit(Direction::forward, 1, 1);
+  const FeatureMeans means = sums.finish();
+  const double n = leaves + 1;
+  const double first = FarStates::offset * (leaves - 3) / n;
+  const double second = FarStates::offset * FarStates::offset * (leaves + 9) / n;
+  for (std::size_t i = 0; i < dimension; ++i) {
+    EXPECT_NEAR(means.first[i], first, 1e-12 * first);
+    EXPECT_NEAR(means.second[i], second, 1e-12 * second);
+    EXPECT_NEAR(means.gradient[i], 2, 1e-12);
+    EXPECT_NEAR(means.first_gradient[i], 2 * first, 1e-12 * first);
+    EXPECT_NEAR(means.second_gradient[i], 2 * second, 1e-12 * second);
+  }
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<double> numbers_of(const Transition& transition) {
   };
   append(transition.state.position);
   append(transition.state.gradient);
-  append(transition.feature_means);
+  append(transition.feature_means.all);
   for (const WeightedState& state : transition.recycled) {
     append(state.state.position);
     all.push_back(state.weight);
@@ -112,11 +112,11 @@ TEST(Chain, SumsGradientsOnDemand) {
         ASSERT_EQ(found.state.position[k], expected.state.position[k]);
       }
       if (plain.warming_up()) continue;
-      ASSERT_EQ(expected.feature_means.size(), 2 * d);
-      ASSERT_EQ(found.feature_means.size(), 5 * d);
+      ASSERT_EQ(expected.feature_means.all.size(), 2 * d);
+      ASSERT_EQ(found.feature_means.all.size(), 5 * d);
       for (std::size_t k = 0; k < 2 * d; ++k) {
-        const double mean = expected.feature_means[k];
-        ASSERT_NEAR(found.feature_means[k], mean, 1e-12 * (1 + std::abs(mean)));
+        const double mean = expected.feature_means.all[k];
+        ASSERT_NEAR(found.feature_means.all[k], mean, 1e-12 * (1 + std::abs(mean)));
       }
     }
     EXPECT_FALSE(chain->warming_up());

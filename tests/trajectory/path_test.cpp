@@ -84,6 +84,43 @@ TEST(Path, StopsAtADivergence) {
   EXPECT_EQ(seen.steps.size(), 8U);
 }
 
+/// Keeps what a path gives to the start and to its steps.
+struct SeenWeights : NoKeeper {
+  void start(int, double weight) { of_start = weight; }
+  void leaf(int, double weight) { of_steps += weight; }
+
+  double of_start = -1;
+  double of_steps = 0;
+};
+
+// A step counts 1 in all, also one that a divergence cut off: that one counts for the start.
+TEST(Path, CutShortByADivergenceGivesItsMissingStepsToTheStart) {
+  const World world = bumpy_world(20).diverge_at(13);
+  const PathPlan plan{10, 1, 8};
+  const std::vector<double> acceptances = expected_acceptances(world, plan);
+  const double accepted = acceptances[0] + acceptances[1];  // states 11 and 12
+  ASSERT_GT(accepted, 0);
+  IntegerStates states(world.size());
+  SeenWeights seen;
+  walk_integers(world, states, plan, seen, [](std::uint64_t, int, double) {});
+  EXPECT_DOUBLE_EQ(seen.of_steps, accepted);
+  EXPECT_DOUBLE_EQ(seen.of_start, 8 - accepted);
+}
+
+TEST(Path, WeightsOfAnyPathSumToItsSteps) {
+  for (int length = 1; length <= 9; ++length) {
+    for_each_path(length, [&](const World& world, const PathPlan& plan) {
+      double accepted = 0;
+      for (const double acceptance : expected_acceptances(world, plan)) accepted += acceptance;
+      IntegerStates states(world.size());
+      SeenWeights seen;
+      walk_integers(world, states, plan, seen, [](std::uint64_t, int, double) {});
+      ASSERT_NEAR(seen.of_steps, accepted, 1e-13 * length);
+      ASSERT_NEAR(seen.of_start, length - accepted, 1e-13 * length);
+    });
+  }
+}
+
 // The chain moves to the end of the path with the probability that the path tells.
 TEST(Path, SatisfiesDetailedBalance) {
   for (int length = 1; length <= 9; ++length) {

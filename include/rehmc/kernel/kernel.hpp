@@ -100,9 +100,8 @@ struct VisitedState {
 struct Transition {
   StateView state;                          ///< the next state of the chain
   std::span<const WeightedState> recycled;  ///< what recycling kept; weights sum to 1
-  std::span<const double>
-      feature_means;      ///< weighted means over all states, if features are in use
-  double mass = 1;        ///< weight of this draw among the recycled draws
+  FeatureMeans feature_means;  ///< weighted means over all states, if features are in use
+  double mass = 1;             ///< weight of this draw among the recycled draws
   double acceptance = 0;  ///< mean acceptance probability over the trajectory (HMC: of its end)
   double step_size = 0;
   double energy = 0;        ///< H of the next state in this trajectory

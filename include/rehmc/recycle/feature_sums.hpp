@@ -70,10 +70,10 @@ class FeatureSums {
   void drop_half() { forget_waiting(); }
 
   /// The weighted means of the features over the committed trajectory.
-  std::span<const double> finish() {
+  FeatureMeans finish() {
     const double scale = 1 / tree_weight_;
     for (double& sum : tree_) sum *= scale;
-    return tree_;
+    return features_->by_name(tree_);
   }
 
  private:

@@ -1,4 +1,4 @@
-// Functions of a state whose weighted sums over whole trajectories somebody wants.
+// Functions of a state whose weighted means over whole trajectories are computed.
 #pragma once
 
 #include <array>
@@ -13,6 +13,18 @@
 
 namespace rehmc {
 
+/// Weighted means of features over a trajectory, by name; those that are not summed are empty. Here
+/// c is the centre of the features and g the gradient of the log density, or what a map made of it.
+struct FeatureMeans {
+  std::span<const double> first{};            ///< x - c
+  std::span<const double> second{};           ///< (x - c)^2, coordinate by coordinate
+  std::span<const double> covariance{};       ///< lower triangle of (x - c)(x - c)', row by row
+  std::span<const double> gradient{};         ///< g
+  std::span<const double> first_gradient{};   ///< (x - c) g, coordinate by coordinate
+  std::span<const double> second_gradient{};  ///< (x - c)^2 g, coordinate by coordinate
+  std::span<const double> all{};              ///< all of them, in the order of Features
+};
+
 /// A feature vector phi(x, gradient), summed as the trajectory grows; no states are stored for it.
 class Features {
  public:
@@ -25,6 +37,8 @@ class Features {
   virtual void add_all(std::span<const WeightedState> states, std::span<double> sums) const {
     for (const WeightedState& state : states) add(state.weight, state.state, sums);
   }
+  /// Gives names to the parts of a vector of `size()` sums or means.
+  virtual FeatureMeans by_name(std::span<const double> means) const { return {.all = means}; }
 };
 
 /// First and second moments about a centre c: (x - c) for every coordinate, then (x - c)^2.
@@ -35,6 +49,7 @@ class MomentFeatures final : public Features {
   std::size_t size() const override { return 2 * centre_.size(); }
   void add(double weight, const StateView& state, std::span<double> sums) const override;
   void add_all(std::span<const WeightedState> states, std::span<double> sums) const override;
+  FeatureMeans by_name(std::span<const double> means) const override;
   std::span<const double> centre() const { return centre_; }
 
  private:
@@ -44,7 +59,7 @@ class MomentFeatures final : public Features {
 /// A linear map of gradients.
 using GradientMap = std::function<void(std::span<const double> gradient, std::span<double> mapped)>;
 
-/// What sharpening needs beside the moments: those of MomentFeatures, then with the gradient g of
+/// What sharpening needs: the moments of MomentFeatures, then with the gradient g of
 /// the log density g, (x - c) g and (x - c)^2 g, each for every coordinate. A map, if given, takes
 /// g to what stands in its place. For one thread at a time.
 class GradientMomentFeatures final : public Features {
@@ -54,6 +69,7 @@ class GradientMomentFeatures final : public Features {
   std::size_t size() const override { return 5 * centre_.size(); }
   void add(double weight, const StateView& state, std::span<double> sums) const override;
   void add_all(std::span<const WeightedState> states, std::span<double> sums) const override;
+  FeatureMeans by_name(std::span<const double> means) const override;
 
  private:
   static constexpr std::size_t batch = 4;
@@ -73,6 +89,7 @@ class CovarianceFeatures final : public Features {
     return centre_.size() + centre_.size() * (centre_.size() + 1) / 2;
   }
   void add(double weight, const StateView& state, std::span<double> sums) const override;
+  FeatureMeans by_name(std::span<const double> means) const override;
   std::span<const double> centre() const { return centre_; }
 
  private:
