@@ -50,7 +50,6 @@ std::shared_ptr<const Metric> MetricEstimate::metric() const {
   const auto covariance = [&](double sum_i, double sum_j, double sum_ij) {
     return (sum_ij - sum_i * sum_j / n) / (n - 1);
   };
-  // Shrinkage as in eq. (5.3) of Nishimura & Dunson (2020).
   const double keep = n / (n + 5);
   const double ridge = 1e-3 * 5 / (n + 5);
   const FeatureMeans sums = features_->by_name(sums_);

@@ -11,8 +11,8 @@
 namespace rehmc {
 
 /// The walk of trajectory/path.hpp. A step is accepted with probability a_k = min(1, exp(H_0 - H_k)
-/// |dz_k/dz_0|), eq. 3 of Nishimura & Dunson (2020); it diverges when its energy error exceeds the
-/// limit.
+/// |dz_k/dz_0|), eq. (2.1) of Nishimura & Dunson (2020); it diverges when its energy error exceeds
+/// the limit.
 template <Dynamics D>
 class PathWalk {
  public:

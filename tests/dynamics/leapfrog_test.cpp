@@ -46,7 +46,7 @@ TEST(Leapfrog, EqualsTheTextbook) {
       for (int n = 0; n < 12; ++n) {
         SCOPED_TRACE(c.name + ", dimension " + std::to_string(d) + ", step " + std::to_string(n));
         const double signed_step = n % 4 == 3 ? -step : step;
-        // Eq. 2 of the paper, word by word.
+        // Eq. (1.2) of Nishimura & Dunson (2020), word by word.
         const Vector p_half = from.p() + 0.5 * signed_step * from.g();
         const Vector x = from.x() + signed_step * (c.inverse_mass * p_half);
         Point to = leapfrog(*c.metric, bumpy, signed_step, from);

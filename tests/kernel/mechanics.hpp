@@ -127,7 +127,7 @@ struct PlainPoint {
   }
 };
 
-/// One leapfrog step by eq. 2 of the paper.
+/// One leapfrog step by eq. (1.2) of Nishimura & Dunson (2020).
 template <class D>
 PlainPoint plain_leapfrog(const D& density, const Numbers& inverse_mass, double step,
                           const PlainPoint& from) {

@@ -182,7 +182,8 @@ TEST(Kept, SliceWeightsAreEqual) {
 }
 
 // K slots all the same: systematic sampling gives a state of weight w either floor(K w) or ceil(K
-// w) of them; Algorithm 3 gives every one of |A| states floor(K/|A|) or one more.
+// w) of them; Algorithm 2 of Nishimura & Dunson (2020) gives every one of |A| states floor(K/|A|)
+// or one more.
 TEST(Kept, MoreSlotsThanStatesAreFilledWithCopies) {
   constexpr std::size_t slots = 100;
   const Tuning tuning = testing::diagonal_tuning(dimension, 0.35);

@@ -289,7 +289,7 @@ TEST(PathLength, StepsFixedOrUniformOnARange) {
   for (std::uint64_t i = 0; i < 20; ++i) EXPECT_LE(leapfrogs_of(path, 0.1, i), 5U);
 }
 
-// Theorem 2: a draw counts as many times as its path has steps.
+// Theorem 2 of Nishimura & Dunson (2020): a draw counts as many times as its path has steps.
 TEST(PathLength, IsTheMassOfADrawIfAsked) {
   for (const bool by_steps : {false, true}) {
     KernelSettings settings = kernel_settings(KernelKind::hmc, {});

@@ -58,7 +58,8 @@ struct ReferenceSystem {
     return start;
   }
 
-  /// Half a kick, a drift, half a kick (eq. 2 of the paper); direction is +1 or -1.
+  /// Half a kick, a drift, half a kick (eq. (1.2) of Nishimura & Dunson 2020); direction is +1 or
+  /// -1.
   ReferenceState step(const ReferenceState& from, int direction) {
     ReferenceState to = from;
     const double step = direction * step_size;
@@ -354,7 +355,7 @@ class ReferenceMultinomialNuts : private ReferenceNuts {
   }
 };
 
-/// A path of L steps from a start (Algorithm 1 of the paper).
+/// A path of L steps from a start (Algorithm 1 of Nishimura & Dunson 2020).
 struct ReferencePath {
   ReferenceState start;
   std::vector<ReferenceState> steps;  ///< z_1, z_2, ...; fewer than L if one diverged

@@ -262,7 +262,8 @@ Expected kept_of_path(const ReferencePath& path, const Recycling& recycling,
   const std::size_t length = path.acceptance.size();
   Expected kept;
   if (recycling.kind == RecyclingKind::all) {
-    // Theorem 1, with the coins averaged out; a missing step is a rejection.
+    // Theorem 1 of Nishimura & Dunson (2020), with the coins averaged out; a missing step is a
+    // rejection.
     kept.states.push_back(&path.start);
     kept.weights.push_back(0);
     for (std::size_t k = 1; k <= length; ++k) {
@@ -274,7 +275,7 @@ Expected kept_of_path(const ReferencePath& path, const Recycling& recycling,
     }
     return kept;
   }
-  // Algorithm 1: every step that counts has a coin, the last one that of the chain.
+  // Their Algorithm 1: every step that counts has a coin, the last one that of the chain.
   Stream coins(address, Purpose::recycling);
   const double last_coin = Stream(address, Purpose::acceptance).uniform();
   const std::size_t count =

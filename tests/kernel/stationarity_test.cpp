@@ -255,7 +255,8 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
       for (const WeightedState& kept : transition.recycled) {
         observables.add(kept.weight, kept.state, values);
       }
-      // Draws count by their mass (Theorem 2), so the expectation of this is zero.
+      // Draws count by their mass (Theorem 2 of Nishimura & Dunson 2020), so the expectation of
+      // this is zero.
       add_deviation(recycled, transition.mass, values, expectations);
       add_deviation(all_states, transition.mass, transition.feature_means.all, expectations);
       add_deviation(difference, transition.mass, values, transition.feature_means.all);

@@ -13,8 +13,8 @@
 
 namespace rehmc {
 
-/// The leapfrog integrator, eq. 2 of Nishimura & Dunson (2020), for the energy
-/// H = -l(x) + p' M^{-1} p / 2, eq. 1. Steps preserve volume.
+/// Hamilton's equations for the energy H = -l(x) + p' M^{-1} p / 2, eq. (1.1) of Nishimura & Dunson
+/// (2020), integrated by the leapfrog steps of their eq. (1.2). Steps preserve volume.
 class Leapfrog {
  public:
   using StateHandle = StatePool::Handle;

@@ -44,13 +44,13 @@ class LeapfrogPasses {
   /// kinetic energy p' M^{-1} p / 2.
   virtual double begin(const double* gradient, double* momentum) const = 0;
 
-  /// Where a step leads: x + step M^{-1} (p + step/2 g), the first two lines of eq. 2 of Nishimura
-  /// & Dunson (2020).
+  /// Where a step leads: x + step M^{-1} (p + step/2 g), the first two lines of eq. (1.2) of
+  /// Nishimura & Dunson (2020).
   virtual void drift(double step, const PhaseView& from, double* new_position) const = 0;
 
-  /// Ends a step with the last line of eq. 2, p_new = p + step/2 (g + g_new), and begins the next
-  /// one in the same pass: another step of the same size leads to `next_position`. Returns the
-  /// kinetic energy.
+  /// Ends a step with the last line of eq. (1.2) of Nishimura & Dunson (2020), p_new = p + step/2
+  /// (g + g_new), and begins the next one in the same pass: another step of the same size leads to
+  /// `next_position`. Returns the kinetic energy.
   virtual double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
                                 double* next_position) const = 0;
 

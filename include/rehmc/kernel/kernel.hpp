@@ -48,8 +48,8 @@ struct HmcSettings {
   int path_steps_most = 0;
   int max_steps = 10000;
   double max_energy_error = 1000;
-  /// Theorem 2 of Nishimura & Dunson (2020): pool all states alike, so that draws with longer paths
-  /// count more.
+  /// Theorem 2, eq. (2.3), of Nishimura & Dunson (2020): pool all states alike, so that draws with
+  /// longer paths count more.
   bool weight_by_steps = false;
 
   static constexpr auto settings() {
@@ -101,7 +101,9 @@ struct Transition {
   StateView state;                          ///< the next state of the chain
   std::span<const WeightedState> recycled;  ///< what recycling kept; weights sum to 1
   FeatureMeans feature_means;  ///< weighted means over all states, if features are in use
-  double mass = 1;             ///< weight of this draw among the recycled draws
+  /// Weight of this draw among the draws. It may depend on the length of a path, which is drawn
+  /// independently of the state: Theorem 4, eqs. (A.1) to (A.3), of Nishimura & Dunson (2020).
+  double mass = 1;
   double acceptance = 0;  ///< mean acceptance probability over the trajectory (HMC: of its end)
   double step_size = 0;
   double energy = 0;        ///< H of the next state in this trajectory

@@ -1,4 +1,4 @@
-// Recycling of an HMC path by accepting or rejecting its steps one by one (Algorithm 1 as printed).
+// Recycling of an HMC path by accepting or rejecting its steps one by one.
 #pragma once
 
 #include <array>
@@ -38,7 +38,8 @@ struct PathCoins {
 
 /// Accepts or rejects each step of a path that recycling looks at; appends what is kept, one
 /// reference each, to `accepted`. A rejected step contributes a copy of the start, it is not left
-/// out (Algorithm 1, step 3), and the end of the path is decided by the coin that moves the chain.
+/// out (Nishimura & Dunson (2020), Algorithm 1, step 3), and the end of the path is decided by the
+/// coin that moves the chain.
 template <SharedStates States, class Random = Stream>
 class AcceptSteps {
  public:

@@ -32,7 +32,8 @@ class KeepNone {
   void drop_half() {}
 };
 
-/// Every state with its weight: the Rao-Blackwellized recycling of Algorithm 4 (slice: 1/|A|).
+/// Every state with its weight: the Rao-Blackwellized recycling of Nishimura & Dunson (2020),
+/// Algorithm 3, where all of |A| acceptable states weigh 1/|A|, for any weights.
 template <SharedStates States>
 class KeepEvery {
  public:
@@ -71,13 +72,14 @@ enum class CellDraw {
   own    ///< the recycler: a path has no selection
 };
 
-/// K equally weighted states, evenly spread along the path (appendix C of the paper, corrected and
-/// carried over to any weights). A half is cut into cells of equally many consecutive states; a
-/// cell keeps one of its states, drawn by weight, with the weight of the whole cell. Before the
-/// next half grows, systematic sampling in path order reduces the tree to K. So the expected number
-/// of slots of a state is K times its weight. A path has at most K cells, a half of a tree less
-/// than 2K (its cells are subtrees), so that never more than 3K states are held: 2K if K is a power
-/// of two.
+/// K equally weighted states, evenly spread along the path: systematic sampling in path order. It
+/// serves the purpose of Algorithm 6 of Nishimura & Dunson (2020) better: valid for any weights,
+/// and spread evenly along the whole path instead of subtree by subtree. A half is cut into cells
+/// of equally many consecutive states; a cell keeps one of its states, drawn by weight, with the
+/// weight of the whole cell. Before the next half grows, systematic sampling in path order reduces
+/// the tree to K. So the expected number of slots of a state is K times its weight. A path has at
+/// most K cells, a half of a tree less than 2K (its cells are subtrees), so that never more than 3K
+/// states are held: 2K if K is a power of two.
 template <SharedStates States, class Random = Stream>
 class KeepSpread {
  public:
@@ -212,9 +214,9 @@ void merge_without_replacement(double n_left, double n_right, double count, From
   }
 }
 
-/// K states drawn at random (Algorithm 3). Equal weights: without replacement; when fewer than K
-/// states are acceptable, floor(K/|A|) copies of each and the remainder without replacement.
-/// Unequal weights: K independent draws by weight.
+/// K states drawn at random: Algorithm 2 of Nishimura & Dunson (2020). Equal weights: without
+/// replacement; when fewer than K states are acceptable, floor(K/|A|) copies of each and the
+/// remainder without replacement. Unequal weights: K independent draws by weight.
 template <SharedStates States, class Random = Stream>
 class KeepSimple {
  public:

@@ -7,12 +7,16 @@
 
 namespace rehmc {
 
+/// What to keep of a trajectory. Whatever is kept depends on the past through the start of the
+/// trajectory alone, eq. (3.1) of Nishimura & Dunson (2020), and each slot by itself leaves the
+/// target invariant, eq. (3.2); so averages over all slots of all draws converge by their Theorem
+/// 3, eq. (3.3).
 enum class RecyclingKind {
   none,         ///< the next state of the chain only
-  all,          ///< every state with its weight (Rao-Blackwellized, Algorithm 4)
-  spread,       ///< K equally weighted states, evenly spread along the path (appendix C, corrected)
-  simple,       ///< K states drawn at random (Algorithm 3)
-  accept_each,  ///< HMC: every step accepted or rejected by its own coin (Algorithm 1)
+  all,          ///< every state with its weight (Nishimura & Dunson 2020, Algorithm 3)
+  spread,       ///< K equally weighted states, evenly spread along the path
+  simple,       ///< K states drawn at random (Nishimura & Dunson 2020, Algorithm 2)
+  accept_each,  ///< every step accepted or rejected by its own coin (same, Algorithm 1)
   stride,       ///< HMC: the same for K evenly spaced steps only
 };
 

@@ -13,8 +13,8 @@ namespace rehmc {
 /// count, j = 0 ... count - 1, of the cumulative weights. Calls `hit(i, points)` for every entry in
 /// order, also for those with no point, and returns W / count. For uniform u in (0, 1) the expected
 /// number of points of an entry is count times its share of the weight, which is all that
-/// invariance asks. In path order this spreads the states evenly, and for equal weights it does
-/// what the corrected appendix C of the paper does.
+/// invariance asks. In path order this spreads the states evenly along the trajectory: an entry
+/// gets the number of points nearest below or above its expectation.
 template <class Entry, class Hit>
 double lay_points(const std::vector<Entry>& entries, std::size_t count, double u, Hit&& hit) {
   double total = 0;

@@ -25,7 +25,7 @@ struct PathStep {
 };
 
 /// A walk in one direction. `step()` returns a state that stays alive until the next step; whoever
-/// wants it longer retains it.
+/// needs it longer retains it.
 template <class W>
 concept ForwardWalk = requires(W& walk) {
   typename W::State;
@@ -39,9 +39,9 @@ struct PathOutcome {
 };
 
 /// Walks a path. Step k, with a_k = min(1, pi(z_k)/pi(z_0)), gives z_k the weight a_k and the start
-/// 1 - a_k (Algorithm 1 and Theorem 1 of the paper, Rao-Blackwellized). Steps that a divergence cut
-/// off count as rejections: to leave them out would bias the draws. Calls
-/// `each_step(k, state, acceptance)` for k = 1 ... steps, the missing ones with acceptance 0.
+/// 1 - a_k: Algorithm 1 and Theorem 1, eq. (2.2), of Nishimura & Dunson (2020), Rao-Blackwellized.
+/// Steps that a divergence cut off count as rejections: to leave them out would bias the draws.
+/// Calls `each_step(k, state, acceptance)` for k = 1 ... steps, the missing ones with acceptance 0.
 template <ForwardWalk W, PathKeeper<typename W::State> K, class EachStep>
 PathOutcome walk_path(W& walk, const Path<typename W::State>& path, K& keeper,
                       EachStep&& each_step) {

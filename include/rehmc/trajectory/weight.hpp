@@ -56,7 +56,8 @@ class WeightScale {
   double log_scale_ = 0;
 };
 
-/// Whether a state of energy error H - H0 lies on the slice (Hoffman & Gelman 2014, section 3.1.1):
+/// Whether a state of energy error H - H0 lies on the slice and so is acceptable, eq. (4.1) of
+/// Nishimura & Dunson (2020), as in Hoffman & Gelman (2014), section 3.1.1:
 /// u <= exp(-H) with u = exp(-H0) * uniform, that is log(uniform) <= H0 - H.
 inline Weight slice_weight(double energy_error, double log_uniform) {
   return {log_uniform <= -energy_error ? 1.0 : 0.0, 0.0};
