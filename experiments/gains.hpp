@@ -9,7 +9,8 @@
 
 namespace rehmc::experiments {
 
-/// Ratios of effective sample sizes to those of the plain chain, in log2.
+/// Ratios of effective sample sizes, eq. (5.2) of Nishimura & Dunson (2020), to those of the plain
+/// chain, in log2.
 class Gains {
  public:
   explicit Gains(const Study& study);

@@ -29,8 +29,8 @@ struct CoxSettings {
 
 /// Counts y_ij ~ Poisson(exp(x_ij) / m^2) in the cells of an m x m grid, where x is a Gaussian
 /// process with mean mu and covariance sigma^2 exp(-sqrt((i - i')^2 + (j - j')^2) / (m l)): the
-/// last test case of Nishimura and Dunson (2020), after Girolami and Calderhead (2011, JRSS B 73,
-/// section 9).
+/// last test case of Nishimura & Dunson (2020), eqs. (5.4) and (5.5), after Girolami and Calderhead
+/// (2011, JRSS B 73, section 9).
 ///
 /// The covariance is the same in a mirror. Sums and differences of cells that mirror each other in
 /// either axis are therefore independent, and the precision matrix falls into four blocks with a

@@ -15,12 +15,13 @@ namespace rehmc {
 
 /// Which states a metric is estimated from.
 enum class MetricSource {
-  recycled,  ///< all states of every trajectory with their weights (the paper, section on tuning)
+  recycled,  ///< all states of every trajectory with their weights (Nishimura & Dunson 2020,
+             ///< section 5)
   draws,     ///< the states of the chain alone
 };
 
 /// Gathers weighted moments over one window and turns them into a diagonal or dense metric with
-/// Stan's shrinkage, N/(5+N) Sigma + 5/(5+N) 1e-3 I.
+/// Stan's shrinkage, N/(5+N) Sigma + 5/(5+N) 1e-3 I: eq. (5.3) of Nishimura & Dunson (2020).
 class MetricEstimate {
  public:
   /// `centre`: any point in the bulk of the target, to which moments are taken.

@@ -34,7 +34,8 @@ double rhat_basic(Chains chains, bool split = true);
 double ess_bulk(Chains chains);
 /// The smaller ESS of the 5% and 95% quantiles.
 double ess_tail(Chains chains);
-/// ESS of the draws themselves, without ranks: Geyer's (1992) initial monotone sequence.
+/// ESS of the draws themselves, without ranks, eq. (5.1) of Nishimura & Dunson (2020): Geyer's
+/// (1992) initial monotone sequence.
 double ess_basic(Chains chains, bool split = true);
 double ess_mean(Chains chains);
 double ess_sd(Chains chains);

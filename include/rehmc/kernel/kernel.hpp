@@ -102,7 +102,8 @@ struct Transition {
   std::span<const WeightedState> recycled;  ///< what recycling kept; weights sum to 1
   FeatureMeans feature_means;  ///< weighted means over all states, if features are in use
   /// Weight of this draw among the draws. It may depend on the length of a path, which is drawn
-  /// independently of the state: Theorem 4, eqs. (A.1) to (A.3), of Nishimura & Dunson (2020).
+  /// independently of the state: Theorem 4, eqs. (A.1), (A.2) and (A.3), of Nishimura & Dunson
+  /// (2020).
   double mass = 1;
   double acceptance = 0;  ///< mean acceptance probability over the trajectory (HMC: of its end)
   double step_size = 0;
