@@ -1,15 +1,11 @@
 // The speed of the sampler: ratios measured within one run, printed as a table and written as JSON.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -17,14 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/display.hpp"
 #include "interleave.hpp"
 #include "models/aligned_vector.hpp"
 #include "models/diagonal_normal.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/wishart.hpp"
+#include "processor.hpp"
 #include "rehmc/dynamics/pool.hpp"
-#include "rehmc/job/job.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
 #include "rehmc/summary/sharpening.hpp"
@@ -109,9 +104,8 @@ class Recorder {
   }
   void draw(std::uint64_t n) {
     ChainRecord record(reader_, n, gradients_);
-    sampler_.draw(n, [&](const Transition& transition) {
-      record.add(reader_.read(transition, Address{}));
-    });
+    sampler_.draw(
+        n, [&](const Transition& transition) { record.add(reader_.read(transition, Address{})); });
     benchmark::DoNotOptimize(record.kept_gradient.data());
   }
 
@@ -260,54 +254,6 @@ void time_dimensions(std::vector<Row>& rows) {
   }
 }
 
-/// Seconds of processor time that all threads of this process took.
-double process_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-/// What the display takes: its own processor time as a share of that of all other threads, in a run
-/// with lines on a terminal. What it prints goes nowhere. (The chains themselves store five numbers
-/// per draw for it.)
-void time_progress(std::vector<Row>& rows) {
-  const DiagonalNormal model = wishart_normal(250);
-  Manifest manifest;
-  manifest.version = version();
-  manifest.model = {"normal", ""};
-  manifest.quantities = Density(model).quantities();
-  manifest.coordinates = Density(model).names();
-  manifest.seed = 1;
-  SampleSettings& sample = manifest.settings.sample;
-  sample.chains = 2;
-  sample.draws = 20'000;
-  sample.warmup.iterations = 0;
-  sample.warmup.step_size = tiny_step;
-  sample.kernel.nuts.max_depth = 7;
-  manifest.settings.save = {"x.?"};  // few, so that sampling and not writing takes the time
-  const RunFolder folder(std::filesystem::temp_directory_path() / "rehmc-bench");
-  const std::atomic<int> interrupts = 0;
-  const int shown = dup(STDERR_FILENO);
-  const int nowhere = open("/dev/null", O_WRONLY);
-  dup2(nowhere, STDERR_FILENO);
-  std::vector<double> overheads;
-  for (std::size_t round = 0; round < 5; ++round) {
-    std::filesystem::remove_all(folder.path());
-    std::filesystem::create_directory(folder.path());
-    Job job(model, manifest, folder);
-    const double begin = process_seconds();
-    cli::Display display(job, cli::ProgressKind::terminal);
-    job.run(interrupts);
-    const double of_display = display.stop();
-    overheads.push_back(of_display / (process_seconds() - begin - of_display));
-  }
-  dup2(shown, STDERR_FILENO);
-  close(shown);
-  close(nowhere);
-  std::filesystem::remove_all(folder.path());
-  rows.push_back({"progress_overhead_normal", bench::median(overheads), "fraction", "<= 0.005"});
-}
-
 void write_json(const std::vector<Row>& rows, const std::string& path) {
   std::string text = "[\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -330,8 +276,8 @@ int main(int argc, char** argv) {
   time_normal(rows);
   time_logistic(rows);
   time_regressions(rows);
-  time_progress(rows);
   time_dimensions(rows);
+  fmt::print("processor: {}\n\n", bench::processor());
   fmt::print("{:<42} {:>14}  {:<26} {}\n", "measured", "value", "unit", "asked for");
   for (const Row& row : rows) {
     fmt::print("{:<42} {:>14.5g}  {:<26} {}\n", row.name, row.value, row.unit, row.bar);

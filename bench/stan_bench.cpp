@@ -1,6 +1,7 @@
-// The speed of Stan programs: what the sampler adds to the raw library, and a run from end to end.
+// The speed of Stan programs and of the command: what they add to the raw library.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "interleave.hpp"
+#include "processor.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/bridge.hpp"
@@ -118,6 +120,56 @@ double eight_schools_seconds(const std::filesystem::path& command,
   return bench::median(seconds);
 }
 
+/// Processor seconds of a run of the command.
+double command_seconds(const std::filesystem::path& command, const std::string& progress) {
+  const auto of_children = [] {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  };
+  const std::filesystem::path run = std::filesystem::temp_directory_path() / "rehmc-bench-progress";
+  const double before = of_children();
+  const stan::ProgramResult result = stan::run_program({command.string(),
+                                                        "sample",
+                                                        "diagonal-normal",
+                                                        "--chains",
+                                                        "2",
+                                                        "--warmup",
+                                                        "0",
+                                                        "--draws",
+                                                        "5000",
+                                                        "--step-size",
+                                                        "1e-4",
+                                                        "--max-depth",
+                                                        "7",
+                                                        "--save",
+                                                        "x.1",
+                                                        "--seed",
+                                                        "1",
+                                                        "--progress",
+                                                        progress,
+                                                        "--output",
+                                                        run.string(),
+                                                        "--force"});
+  const double seconds = of_children() - before;
+  std::filesystem::remove_all(run);
+  if (result.code != 0) throw ModelError(result.output);
+  return seconds;
+}
+
+/// What showing progress costs, as a share of a run without it. The two take turns.
+double progress_overhead(const std::filesystem::path& command) {
+  std::vector<double> overheads;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const double without = command_seconds(command, "none");
+    overheads.push_back(command_seconds(command, "json") / without - 1);
+  }
+  return bench::median(overheads);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -128,7 +180,9 @@ int main(int count, char** words) {
   const std::vector<Row> rows{
       {"stan_over_raw_normal", normal_over_raw(), "ratio", "<= 1.3"},
       {"stan_over_raw_logistic", logistic_over_raw(), "ratio", "<= 1.05"},
-      {"eight_schools_stan_seconds", eight_schools_seconds(words[1], words[2]), "s", ""}};
+      {"eight_schools_stan_seconds", eight_schools_seconds(words[1], words[2]), "s", ""},
+      {"progress_overhead_normal", progress_overhead(words[1]), "fraction", "<= 0.005"}};
+  fmt::print("processor: {}\n\n", bench::processor());
   std::string json = "[\n";
   for (const Row& row : rows) {
     fmt::print("{:<42} {:>14.5g}  {:<26} {}\n", row.name, row.value, row.unit, row.bar);
