@@ -58,7 +58,7 @@ double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream) {
           "is not continuous there, or its gradient is wrong (check_gradient tells). Faults so "
           "far: {} "
           "NaN, {} infinite, {} bad gradients, {} exceptions{}{}",
-          kernel.guard().faults(Fault::nan_value),
+          kernel.guard().faults(Fault::not_a_number),
           kernel.guard().faults(Fault::positive_infinity) +
               kernel.guard().faults(Fault::negative_infinity),
           kernel.guard().faults(Fault::bad_gradient), kernel.guard().faults(Fault::exception),

@@ -33,7 +33,7 @@ bool all_finite(std::span<const double> values) noexcept {
 
 Fault fault_of_value(double value) noexcept {
   if (std::isfinite(value)) return Fault::none;
-  if (std::isnan(value)) return Fault::nan_value;
+  if (std::isnan(value)) return Fault::not_a_number;
   return value > 0 ? Fault::positive_infinity : Fault::negative_infinity;
 }
 
@@ -72,7 +72,7 @@ std::string_view describe(Fault fault) noexcept {
   switch (fault) {
     case Fault::none:
       return "no fault";
-    case Fault::nan_value:
+    case Fault::not_a_number:
       return "the log density is NaN";
     case Fault::positive_infinity:
       return "the log density is +inf";

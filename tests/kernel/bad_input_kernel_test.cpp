@@ -196,7 +196,7 @@ TEST(BadInput, ModelsThatFailLater) {
       }
       EXPECT_GT(diverged, 100U);
       const Guard& guard = kernel->guard();
-      EXPECT_EQ(guard.faults(throws ? Fault::exception : Fault::nan_value), diverged);
+      EXPECT_EQ(guard.faults(throws ? Fault::exception : Fault::not_a_number), diverged);
       EXPECT_EQ(guard.first_message(), throws ? "out of sorts" : "");
     }
   }

@@ -53,7 +53,7 @@ class Walled {
     switch (fault_) {
       case Fault::none:
         return value - 1e6;  // a cliff: finite, but far below
-      case Fault::nan_value:
+      case Fault::not_a_number:
         return std::numeric_limits<double>::quiet_NaN();
       case Fault::positive_infinity:
         return infinity;

@@ -57,7 +57,7 @@ constexpr double wall = 1.0;
 TEST(Divergence, TellsWhereItHappenedAndWhy) {
   const Numbers inverse_mass = testing::variances(dimension);
   for (const KernelKind kind : every_kernel) {
-    for (const Fault fault : {Fault::none, Fault::nan_value, Fault::positive_infinity,
+    for (const Fault fault : {Fault::none, Fault::not_a_number, Fault::positive_infinity,
                               Fault::negative_infinity, Fault::bad_gradient, Fault::exception}) {
       SCOPED_TRACE(std::string(describe(kind)) + ", " + std::string(describe(fault)));
       const Walled target(dimension, wall, fault);

@@ -73,7 +73,7 @@ TEST(FeatureMeans, AreThoseOfTheStoredStates) {
   const MixedFeatures mixed;
   for (const KernelKind kind : every_kernel) {
     SCOPED_TRACE(describe(kind));
-    auto kernel = testing::kernel_at_start(testing::Walled(dimension, 1.5, Fault::nan_value),
+    auto kernel = testing::kernel_at_start(testing::Walled(dimension, 1.5, Fault::not_a_number),
                                            kernel_settings(kind, {RecyclingKind::all}));
     const Tuning tuning = testing::diagonal_tuning(dimension, 0.2);
     expect_means_of_stored_states(*kernel, moments, tuning, 0, 150);

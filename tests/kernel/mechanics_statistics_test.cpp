@@ -58,7 +58,7 @@ TEST(Statistics, LeapfrogsFitTheDepthAndTheEnding) {
     SCOPED_TRACE(describe(kind));
     KernelSettings settings = kernel_settings(kind, {});
     settings.nuts.max_depth = 4;
-    auto kernel = kernel_at_start(testing::Walled(dimension, 1.5, Fault::nan_value), settings);
+    auto kernel = kernel_at_start(testing::Walled(dimension, 1.5, Fault::not_a_number), settings);
     std::map<Ending, int> seen;
     for (std::uint64_t i = 0; i < 4 * transitions; ++i) {
       const Transition& transition = kernel->transition(
@@ -294,7 +294,7 @@ TEST(PathLength, IsTheMassOfADrawIfAsked) {
   for (const bool by_steps : {false, true}) {
     KernelSettings settings = kernel_settings(KernelKind::hmc, {});
     settings.hmc.weight_by_steps = by_steps;
-    auto kernel = kernel_at_start(testing::Walled(2, 1.5, Fault::nan_value), settings);
+    auto kernel = kernel_at_start(testing::Walled(2, 1.5, Fault::not_a_number), settings);
     bool cut = false;
     for (std::uint64_t i = 0; i < transitions; ++i) {
       const Transition& transition =

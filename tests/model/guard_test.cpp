@@ -65,7 +65,7 @@ TEST(Guard, CountsEveryFaultByItsCause) {
     Fault fault;
   };
   const Case cases[] = {
-      {{.value = not_a_number}, Fault::nan_value},
+      {{.value = not_a_number}, Fault::not_a_number},
       {{.value = infinity}, Fault::positive_infinity},
       {{.value = -infinity}, Fault::negative_infinity},
       {{.entries = {1, not_a_number, 1}}, Fault::bad_gradient},

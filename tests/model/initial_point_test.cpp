@@ -89,9 +89,9 @@ TEST(RandomInitialPoint, TellsTheCausesAfterTheLastTry) {
   const auto counted = [&](Fault fault) {
     return std::to_string(guard.faults(fault)) + " times " + std::string(describe(fault));
   };
-  expect_says(message,
-              {"100 tries", "(-2, 2)", counted(Fault::nan_value), counted(Fault::negative_infinity),
-               counted(Fault::exception), "scale must be positive", "initial_radius", "x.1 = "});
+  expect_says(message, {"100 tries", "(-2, 2)", counted(Fault::not_a_number),
+                        counted(Fault::negative_infinity), counted(Fault::exception),
+                        "scale must be positive", "initial_radius", "x.1 = "});
 }
 
 TEST(RandomInitialPoint, LeavesOutCausesThatDidNotOccur) {

@@ -129,13 +129,13 @@ TEST(BadInput, NaNHalfOfTheTime) {
     const SampleResult result = sample(FunctionDensity(2, moody), settings);
     for (const ChainResult& chain : result.chains) {
       EXPECT_GT(chain.record.divergences.size(), 10U);
-      EXPECT_GE(chain.faults[static_cast<std::size_t>(Fault::nan_value)],
+      EXPECT_GE(chain.faults[static_cast<std::size_t>(Fault::not_a_number)],
                 chain.record.divergences.size());
       for (const double x : chain.record.draws) EXPECT_TRUE(std::isfinite(x));
       for (const double x : chain.record.kept) EXPECT_TRUE(std::isfinite(x));
       for (const double x : chain.record.mean_square) EXPECT_TRUE(std::isfinite(x));
       for (const StoredDivergence& stored : chain.record.divergences) {
-        EXPECT_EQ(stored.fault, Fault::nan_value);
+        EXPECT_EQ(stored.fault, Fault::not_a_number);
       }
     }
   }

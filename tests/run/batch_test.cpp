@@ -134,7 +134,8 @@ TEST(BatchEngine, GivesTheBitsOfThreadsWhereTheBatchedCallIsTheLoop) {
 }
 
 TEST(BatchEngine, AFaultCostsOnlyTheChainThatMeetsIt) {
-  for (const Fault fault : {Fault::exception, Fault::nan_value, Fault::bad_gradient, Fault::none}) {
+  for (const Fault fault :
+       {Fault::exception, Fault::not_a_number, Fault::bad_gradient, Fault::none}) {
     SCOPED_TRACE(describe(fault));
     const Walled walled(4, 1.5, fault);
     const SampleSettings settings = short_run();

@@ -85,11 +85,11 @@ TEST(Sample, GivesTheSameChainsWhateverIsKept) {
     for (const MetricKind metric : {MetricKind::unit, MetricKind::diagonal, MetricKind::dense}) {
       SampleSettings settings = short_run(kind, "none");
       settings.warmup.metric = metric;
-      const SampleResult plain = sample(Walled(4, 1.5, Fault::nan_value), settings);
+      const SampleResult plain = sample(Walled(4, 1.5, Fault::not_a_number), settings);
       for (const Recycling& recycling : testing::every_recycling(kind)) {
         SCOPED_TRACE(std::string(describe(kind)) + ", " + describe(recycling));
         settings.kernel.recycling = recycling;
-        const SampleResult other = sample(Walled(4, 1.5, Fault::nan_value), settings);
+        const SampleResult other = sample(Walled(4, 1.5, Fault::not_a_number), settings);
         for (std::size_t c = 0; c < plain.chains.size(); ++c) {
           expect_same_chain(plain.chains[c], other.chains[c]);
         }
@@ -201,7 +201,7 @@ TEST(Sample, CountsTheFaultsOfAModel) {
     // The search for a step size and warmup meet the wall as well.
     EXPECT_GT(chain.faults[static_cast<std::size_t>(Fault::exception)],
               chain.record.divergences.size());
-    EXPECT_EQ(chain.faults[static_cast<std::size_t>(Fault::nan_value)], 0U);
+    EXPECT_EQ(chain.faults[static_cast<std::size_t>(Fault::not_a_number)], 0U);
     EXPECT_EQ(chain.first_message, "beyond the wall");
     for (const StoredDivergence& stored : chain.record.divergences) {
       EXPECT_EQ(stored.fault, Fault::exception);

@@ -16,7 +16,7 @@ namespace rehmc {
 /// Why a log density could not be used at a point.
 enum class Fault : std::uint8_t {
   none,
-  nan_value,          ///< the log density is NaN
+  not_a_number,       ///< the log density is NaN
   positive_infinity,  ///< the log density is +inf
   negative_infinity,  ///< the log density is -inf: the point is outside the support
   bad_gradient,       ///< the value is finite but an entry of the gradient is not

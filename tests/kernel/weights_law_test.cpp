@@ -1,0 +1,212 @@
+// Trajectories of the reference implementation, weighted rightly and wrongly: only the former pass.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "law_targets.hpp"
+#include "reference_nuts.hpp"
+
+namespace rehmc::testing {
+namespace {
+
+/// A weighted set of states, and how much the whole draw counts.
+struct WeighedDraw {
+  std::vector<const ReferenceState*> states;
+  std::vector<double> weights;
+  double mass = 1;
+
+  void add(const ReferenceState& state, double weight) {
+    states.push_back(&state);
+    weights.push_back(weight);
+  }
+};
+
+constexpr std::size_t path_steps = 4;
+
+/// The scores of one transition from each of many exact draws, with the trajectory that
+/// `move(start, address)` makes and the weights that `weigh(trajectory)` gives it.
+template <class Move, class Weigh>
+ZScores control_scores(std::size_t target_number, ReferenceSystem& system, const Move& move,
+                       const Weigh& weigh) {
+  const LawTarget& target = law_targets()[target_number];
+  const Observables& observables = target.observables;
+  const auto chain = static_cast<std::uint32_t>(100000 + target_number);
+  ZScores result(observables.size());
+  std::vector<double> x(target.density.dimension());
+  for (std::uint64_t r = 0; r < replicates; ++r) {
+    const Address address{seed, chain, r};
+    Stream stream(address, Purpose::test);
+    target.sample(stream, x);
+    const auto trajectory = move(system.begin(x, address), address);
+    const WeighedDraw draw = weigh(trajectory);
+    double total = 0;
+    for (const double weight : draw.weights) total += weight;
+    std::vector<double> values(observables.size(), 0.0);
+    for (std::size_t k = 0; k < draw.states.size(); ++k) {
+      if (!(draw.weights[k] > 0)) continue;
+      observables.add(draw.weights[k] / total, draw.states[k]->view(), values);
+    }
+    std::vector<double> deviations(observables.size(), 0.0);
+    add_deviation(deviations, draw.mass, values, observables.expectations());
+    result.add(deviations);
+  }
+  return result;
+}
+
+/// The reference knows diagonal metrics only, so the banana's loses its correlation here.
+ReferenceSystem reference_system(const LawTarget& target, double step_size) {
+  return {target.density, target.metric->inverse_diagonal(), step_size};
+}
+
+template <class Reference, class Weigh>
+::testing::AssertionResult trees_follow_law(std::size_t target_number, const Weigh& weigh) {
+  const LawTarget& target = law_targets()[target_number];
+  ReferenceSystem system = reference_system(target, target.nuts_step_size);
+  const auto move = [&](ReferenceState start, const Address& address) {
+    return Reference(system, {}, address).run(std::move(start));
+  };
+  return follows_law(control_scores(target_number, system, move, weigh), target.observables)
+         << ", " << target.name;
+}
+
+template <class Weigh>
+::testing::AssertionResult paths_follow_law(std::size_t target_number, const Weigh& weigh) {
+  const LawTarget& target = law_targets()[target_number];
+  ReferenceSystem system = reference_system(target, target.hmc_step_size);
+  const auto move = [&](ReferenceState start, const Address&) {
+    return reference_path(system, std::move(start), path_steps, HmcSettings{}.max_energy_error);
+  };
+  return follows_law(control_scores(target_number, system, move, weigh), target.observables)
+         << ", " << target.name;
+}
+
+WeighedDraw by_log_weight(const ReferenceTrajectory& trajectory) {
+  WeighedDraw draw;
+  for (const auto& state : trajectory.committed) draw.add(state, std::exp(state.log_weight));
+  return draw;
+}
+
+/// Mistake: the last half counts although it turned or diverged inside.
+WeighedDraw with_dropped_half(const ReferenceTrajectory& trajectory) {
+  WeighedDraw draw = by_log_weight(trajectory);
+  for (const auto& state : trajectory.dropped) draw.add(state, std::exp(state.log_weight));
+  return draw;
+}
+
+/// Mistake: all acceptable states of all draws are pooled, so that draws with many count more.
+WeighedDraw pooled(const ReferenceTrajectory& trajectory) {
+  WeighedDraw draw = by_log_weight(trajectory);
+  draw.mass = 0;
+  for (const double weight : draw.weights) draw.mass += weight;
+  return draw;
+}
+
+/// Mistake: all states of the tree weigh alike, without regard to slice or density.
+WeighedDraw all_alike(const ReferenceTrajectory& trajectory) {
+  WeighedDraw draw;
+  for (const auto& state : trajectory.committed) draw.add(state, 1);
+  return draw;
+}
+
+WeighedDraw by_acceptance(const ReferencePath& path) {
+  WeighedDraw draw;
+  draw.add(path.start, 0);
+  for (std::size_t k = 0; k < path.acceptance.size(); ++k) {
+    draw.weights[0] += 1 - path.acceptance[k];
+    if (k < path.steps.size()) draw.add(path.steps[k], path.acceptance[k]);
+  }
+  return draw;
+}
+
+/// Mistake: weights by density, as on a tree, though the path starts at its end.
+WeighedDraw by_density(const ReferencePath& path) {
+  WeighedDraw draw;
+  draw.add(path.start, 1);
+  for (const auto& state : path.steps) draw.add(state, std::exp(path.start.energy - state.energy));
+  return draw;
+}
+
+/// Mistake: steps that a divergence cut off are left out instead of counting as rejections.
+WeighedDraw without_missing_steps(const ReferencePath& path) {
+  WeighedDraw draw;
+  draw.add(path.start, path.steps.empty() ? 1 : 0);
+  for (std::size_t k = 0; k < path.steps.size(); ++k) {
+    draw.weights[0] += 1 - path.acceptance[k];
+    draw.add(path.steps[k], path.acceptance[k]);
+  }
+  return draw;
+}
+
+/// Mistake: rejected steps are left out instead of repeating the start.
+WeighedDraw without_rejections(const ReferencePath& path) {
+  WeighedDraw draw;
+  double accepted = 0;
+  for (std::size_t k = 0; k < path.steps.size(); ++k) {
+    draw.add(path.steps[k], path.acceptance[k]);
+    accepted += path.acceptance[k];
+  }
+  draw.add(path.start, accepted > 0 ? 0 : 1);
+  return draw;
+}
+
+class RightWeights : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(RightWeights, Pass) {
+  EXPECT_TRUE(trees_follow_law<ReferenceMultinomialNuts>(GetParam(), by_log_weight));
+  EXPECT_TRUE(trees_follow_law<ReferenceSliceNuts>(GetParam(), by_log_weight));
+  EXPECT_TRUE(paths_follow_law(GetParam(), by_acceptance));
+}
+
+INSTANTIATE_TEST_SUITE_P(Law, RightWeights, ::testing::Range<std::size_t>(0, target_count),
+                         [](const auto& parameter) { return law_targets()[parameter.param].name; });
+
+// The z-scores in brackets tell how clearly each mistake is seen, with the threshold at 5.75.
+
+// [11 to 28]
+TEST(WrongWeights, RecyclingTheDroppedHalfFails) {
+  for (std::size_t target = 0; target < target_count; ++target) {
+    EXPECT_FALSE(trees_follow_law<ReferenceMultinomialNuts>(target, with_dropped_half));
+    EXPECT_FALSE(trees_follow_law<ReferenceSliceNuts>(target, with_dropped_half));
+  }
+}
+
+// [24 to 101]
+TEST(WrongWeights, PoolingAcceptableStatesOfAllDrawsFails) {
+  for (std::size_t target = 0; target < target_count; ++target) {
+    EXPECT_FALSE(trees_follow_law<ReferenceSliceNuts>(target, pooled));
+  }
+}
+
+// [82 to 99; on the half normal the energy error is too small to see it]
+TEST(WrongWeights, EqualWeightsWithoutTheSliceFail) {
+  for (const std::size_t target : {log_exponential, banana, funnel}) {
+    EXPECT_FALSE(trees_follow_law<ReferenceMultinomialNuts>(target, all_alike));
+    EXPECT_FALSE(trees_follow_law<ReferenceSliceNuts>(target, all_alike));
+  }
+}
+
+// [21 and 16; 6 on the banana, 4 on the funnel]
+TEST(WrongWeights, DensityWeightsOnAForwardPathFail) {
+  for (const std::size_t target : {log_exponential, half_normal}) {
+    EXPECT_FALSE(paths_follow_law(target, by_density));
+  }
+}
+
+// [31 to 78]
+TEST(WrongWeights, LeavingOutRejectedStepsFails) {
+  for (std::size_t target = 0; target < target_count; ++target) {
+    EXPECT_FALSE(paths_follow_law(target, without_rejections));
+  }
+}
+
+// [32; elsewhere a path that diverges has been unacceptable for long before it does]
+TEST(WrongWeights, LeavingOutStepsBeyondADivergenceFails) {
+  EXPECT_FALSE(paths_follow_law(half_normal, without_missing_steps));
+}
+
+}  // namespace
+}  // namespace rehmc::testing
