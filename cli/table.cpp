@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
+
+#include "rehmc/estimate/quantiles.hpp"
 
 namespace rehmc::cli {
 
@@ -90,12 +93,11 @@ std::string layout(const std::vector<Cells>& rows) {
   return text;
 }
 
+/// Of the finite values; NaN if there are none.
 double median(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return EmpiricalDistribution(std::move(values)).quantile(0.5);
 }
 
 /// Two significant digits: an effective number of draws is not known more precisely.
@@ -104,6 +106,67 @@ std::string rounded_count(double count) {
   const double unit = std::pow(10, std::floor(std::log10(count)) - 1);
   return count < 1e15 ? grouped(static_cast<std::uint64_t>(std::round(count / unit) * unit))
                       : brief(count, 2);
+}
+
+/// Which estimates the parameters of a run have.
+struct Kinds {
+  bool recycled = false;
+  bool sharpened = false;      ///< some of them
+  bool all_sharpened = false;  ///< every one
+
+  bool better() const { return recycled || sharpened; }
+};
+
+Kinds kinds_of(const std::vector<ParameterSummary>& rows) {
+  const auto is_sharpened = [](const ParameterSummary& row) { return row.sharpened.has_value(); };
+  return {.recycled = !rows.empty() && rows.front().recycled.has_value(),
+          .sharpened = std::any_of(rows.begin(), rows.end(), is_sharpened),
+          .all_sharpened = std::all_of(rows.begin(), rows.end(), is_sharpened)};
+}
+
+Cells head_of(const RunSummary& summary, const Kinds& kinds) {
+  Cells head{"parameter", "mean", "mcse", "sd", "5%", "50%", "95%", "ess bulk", "ess tail", "rhat"};
+  if (summary.from_chunks) head[7] = "ess mean";
+  if (kinds.better()) {
+    head.insert(head.end(),
+                {"|", kinds.sharpened ? "sharpened" : "recycled", "mcse", "ess", "gain"});
+  }
+  return head;
+}
+
+Cells cells_of(const ParameterSummary& row, const Kinds& kinds) {
+  const Estimate& plain = row.plain;
+  const double rhat = row.convergence.rhat;
+  Cells cells{row.name,
+              with_error(plain.mean, plain.mcse_mean),
+              brief(plain.mcse_mean, 2),
+              brief(plain.sd),
+              brief(quantile(plain, 0.05)),
+              brief(quantile(plain, 0.5)),
+              brief(quantile(plain, 0.95)),
+              count_text(row.convergence.ess_bulk),
+              count_text(row.convergence.ess_tail),
+              std::isnan(rhat) ? "-" : fmt::format("{:.3f}", rhat)};
+  if (kinds.better()) {
+    const Estimate& better = best(row);
+    const char* mark = kinds.sharpened && !row.sharpened ? "*" : "";
+    cells.insert(cells.end(),
+                 {"|", mark + with_error(better.mean, better.mcse_mean), brief(better.mcse_mean, 2),
+                  count_text(better.ess_mean), gain_text(gain(plain, better))});
+  }
+  return cells;
+}
+
+std::string recycling_text(const RunSummary& summary) {
+  std::vector<double> gains;
+  for (const ParameterSummary& row : summary.parameters) {
+    if (row.recycled) gains.push_back(gain(row.plain, *row.recycled));
+  }
+  const double typical = median(gains);
+  if (!std::isfinite(typical)) return "";
+  return fmt::format(
+      "\nRecycling: means are as precise as with {}x as many draws (median over parameters).\n",
+      brief(typical, 2));
 }
 
 std::string sharpening_text(const RunSummary& summary) {
@@ -162,68 +225,25 @@ std::string brief(double value, int digits) {
 }
 
 std::string summary_table(const RunSummary& summary, const TableOptions& options) {
-  const auto& parameters = summary.parameters;
-  const bool recycled = !parameters.empty() && parameters.front().recycled.has_value();
-  const auto is_sharpened = [](const ParameterSummary& row) { return row.sharpened.has_value(); };
-  const bool sharpened = std::any_of(parameters.begin(), parameters.end(), is_sharpened);
-  const bool all_sharpened = std::all_of(parameters.begin(), parameters.end(), is_sharpened);
-  std::vector<Cells> rows;
-  Cells head{"parameter", "mean", "mcse", "sd", "5%", "50%", "95%", "ess bulk", "ess tail", "rhat"};
-  if (summary.from_chunks) head[7] = "ess mean";
-  if (recycled || sharpened) {
-    head.insert(head.end(), {"|", sharpened ? "sharpened" : "recycled", "mcse", "ess", "gain"});
-  }
-  rows.push_back(head);
-  const auto chosen = chosen_rows(parameters, options.all);
-  for (const ParameterSummary* row : chosen) {
-    const Estimate& plain = row->plain;
-    Cells cells{
-        row->name,
-        with_error(plain.mean, plain.mcse_mean),
-        brief(plain.mcse_mean, 2),
-        brief(plain.sd),
-        brief(quantile(plain, 0.05)),
-        brief(quantile(plain, 0.5)),
-        brief(quantile(plain, 0.95)),
-        count_text(row->convergence.ess_bulk),
-        count_text(row->convergence.ess_tail),
-        std::isnan(row->convergence.rhat) ? "-" : fmt::format("{:.3f}", row->convergence.rhat)};
-    if (recycled || sharpened) {
-      const Estimate& better = best(*row);
-      const char* mark = sharpened && !row->sharpened ? "*" : "";
-      cells.insert(cells.end(), {"|", mark + with_error(better.mean, better.mcse_mean),
-                                 brief(better.mcse_mean, 2), count_text(better.ess_mean),
-                                 gain_text(gain(plain, better))});
-    }
-    rows.push_back(std::move(cells));
-  }
+  const Kinds kinds = kinds_of(summary.parameters);
+  const auto chosen = chosen_rows(summary.parameters, options.all);
+  std::vector<Cells> rows{head_of(summary, kinds)};
+  for (const ParameterSummary* row : chosen) rows.push_back(cells_of(*row, kinds));
   std::string text = layout(rows);
-  if (chosen.size() < parameters.size()) {
+  if (chosen.size() < summary.parameters.size()) {
     text += fmt::format(
         "The {} of {} parameters with the smallest ESS, worst first; for all of them: {}\n",
-        chosen.size(), parameters.size(), options.remedy);
+        chosen.size(), summary.parameters.size(), options.remedy);
   }
   if (summary.from_chunks) {
     text +=
         "Without stored draws: errors and R-hat come from batch sums, quantiles from bins "
         "(summary.json has their error bounds).\n";
   }
-  if (sharpened && !all_sharpened) {
+  if (kinds.sharpened && !kinds.all_sharpened) {
     text += "* recycled, not sharpened; summary.json says why.\n";
   }
-  if (recycled) {
-    std::vector<double> gains;
-    for (const ParameterSummary& row : parameters) {
-      if (row.recycled) gains.push_back(gain(row.plain, *row.recycled));
-    }
-    const double typical = median(gains);
-    if (std::isfinite(typical)) {
-      text += fmt::format(
-          "\nRecycling: means are as precise as with {}x as many draws (median over parameters).\n",
-          brief(typical, 2));
-    }
-  }
-  return text + sharpening_text(summary);
+  return text + recycling_text(summary) + sharpening_text(summary);
 }
 
 std::string summary_csv(const RunSummary& summary) {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -14,56 +13,13 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/quoted_json.hpp"
 #include "rehmc/core/suggest.hpp"
 
 namespace rehmc {
 namespace {
 
 using nlohmann::json;
-
-/// JSON proper knows no NaN and no infinity, so bare ones are put in quotes before it is parsed.
-class QuotedText {
- public:
-  explicit QuotedText(std::string_view text) {
-    // Infinity before Inf, which it begins with.
-    constexpr std::array<std::string_view, 6> words{"NaN",       "-NaN", "Infinity",
-                                                    "-Infinity", "Inf",  "-Inf"};
-    bool in_string = false;
-    for (std::size_t i = 0; i < text.size();) {
-      if (in_string && text[i] == '\\' && i + 1 < text.size()) {
-        text_.append(text, i, 2);
-        i += 2;
-        continue;
-      }
-      if (text[i] == '"') in_string = !in_string;
-      const auto rest = text.substr(i);
-      const auto word = std::find_if(words.begin(), words.end(), [&](std::string_view candidate) {
-        return !in_string && rest.starts_with(candidate);
-      });
-      if (word == words.end()) {
-        text_.push_back(text[i++]);
-        continue;
-      }
-      quotes_.push_back(text_.size());
-      text_.append("\"").append(*word);
-      quotes_.push_back(text_.size());
-      text_.append("\"");
-      i += word->size();
-    }
-  }
-
-  const std::string& text() const { return text_; }
-
-  /// Where a byte of the quoted text stood before.
-  std::size_t original(std::size_t byte) const {
-    const auto added = std::lower_bound(quotes_.begin(), quotes_.end(), byte) - quotes_.begin();
-    return byte - static_cast<std::size_t>(added);
-  }
-
- private:
-  std::string text_;
-  std::vector<std::size_t> quotes_;  ///< where quotes were added
-};
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
@@ -135,7 +91,7 @@ DataReader::DataReader(const std::string& text, std::string file,
                        std::vector<std::string> known_keys)
     : file_(std::move(file)), values_(std::make_unique<Values>()) {
   if (file_.empty()) return;
-  const QuotedText quoted(text);
+  const QuotedJson quoted(text);
   std::set<std::string> seen;
   const auto watch_keys = [&](int depth, json::parse_event_t event, json& value) {
     if (depth == 1 && event == json::parse_event_t::key &&

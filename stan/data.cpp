@@ -3,63 +3,31 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/quoted_json.hpp"
 
 namespace rehmc::stan {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 8> bare{"-Infinity", "+Infinity", "Infinity", "-Inf",
-                                               "+Inf",      "Inf",       "NaN",      "nan"};
-
-std::string quoted(std::string_view word) {
-  return fmt::format("\"{}\"", word == "nan" ? "NaN" : word);
-}
-
 }  // namespace
 
 std::string strict_json(const std::string& text, const std::string& file) {
-  std::string strict;
-  strict.reserve(text.size());
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      strict += c;
-      if (c == '\\' && i + 1 < text.size()) strict += text[++i];
-      if (c == '"') in_string = false;
-      continue;
-    }
-    in_string = c == '"';
-    std::string_view word;
-    if (c == '-' || c == '+' || c == 'I' || c == 'N' || c == 'n') {
-      for (const std::string_view each : bare) {
-        if (word.empty() && std::string_view(text).substr(i).starts_with(each)) word = each;
-      }
-    }
-    if (word.empty()) {
-      strict += c;
-    } else {
-      strict += quoted(word);
-      i += word.size() - 1;
-    }
-  }
-  if (!Json::accept(strict)) {  // which takes no memory
+  std::string strict = QuotedJson(text).text();
+  if (!Json::accept(strict)) {  // which builds no tree
     try {
-      const Json never = Json::parse(strict);  // for what it says
+      const Json never = Json::parse(strict);  // for its message
     } catch (const Json::exception& error) {
       throw DataError(fmt::format("{}: is not JSON: {}", file, error.what()));
     }
   }
   if (strict[strict.find_first_not_of(" \t\r\n")] != '{') {
-    throw DataError(
-        fmt::format("{}: holds no object; expected one such as {{\"N\": 2, \"y\": [1, 2]}}", file));
+    throw DataError(fmt::format(
+        "{}: contains no object; expected one such as {{\"N\": 2, \"y\": [1, 2]}}", file));
   }
   return strict;
 }

@@ -1,4 +1,4 @@
-// The data of a model as JSON, made strict: what CmdStan takes and the standard does not.
+// The data of a model as strict JSON, without the extensions that CmdStan accepts.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace rehmc::stan {
 /// the place if the rest is not JSON, or not an object. `file` is for messages.
 std::string strict_json(const std::string& text, const std::string& file);
 
-/// The object with one more key in front.
+/// The object with one more key, as its first.
 std::string with_key(const std::string& object, const std::string& key, const std::string& value);
 
 }  // namespace rehmc::stan

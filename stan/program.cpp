@@ -1,10 +1,10 @@
-// Reads Stan programs, and puts included files in their places.
+// Reads Stan programs and inserts the files that they include.
 #include "stan/program.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <boost/locale/utf.hpp>
 #include <optional>
 #include <string_view>
 
@@ -16,43 +16,23 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// Includes within includes beyond this are taken for a circle.
+/// Includes nested deeper than this are taken to be circular.
 constexpr int deepest = 50;
 
-/// How many bytes the character that begins here has; 0 if none does.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead < 0xC2   ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length == 0 || text.size() < length) return 0;
-  std::uint32_t point = lead & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-    point = (point << 6) | (byte(i) & 0x3FU);
-  }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = point >= 0xD800 && point < 0xE000;
-  return point < least[length] || point > 0x10FFFF || surrogate ? 0 : length;
-}
-
+/// DataError unless the text is UTF-8 without zero bytes.
 void check_text(const std::string& text, const files::path& file) {
-  std::size_t line = 1;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length =
-        text[i] == '\0' ? 0 : character_length(std::string_view(text).substr(i));
-    if (length == 0) {
-      throw DataError(
-          fmt::format("{}: line {} is not text in UTF-8 (byte {:#04x}); expected a Stan "
-                      "program",
-                      file.string(), line, static_cast<unsigned char>(text[i])));
+  using Utf8 = boost::locale::utf::utf_traits<char>;
+  auto place = text.begin();
+  while (place != text.end()) {
+    const auto character = place;
+    const auto point = Utf8::decode(place, text.end());  // moves `place` to the next character
+    if (point != 0 && point != boost::locale::utf::illegal &&
+        point != boost::locale::utf::incomplete) {
+      continue;
     }
-    if (text[i] == '\n') ++line;
-    i += length;
+    throw DataError(fmt::format(
+        "{}: line {} is not text in UTF-8 (byte {:#04x}); expected a Stan program", file.string(),
+        1 + std::count(text.begin(), character, '\n'), static_cast<unsigned char>(*character)));
   }
 }
 
@@ -74,8 +54,8 @@ std::optional<std::string> included_name(std::string_view line) {
   return std::string(line.substr(0, line.find_first_of(" \t\r")));
 }
 
-/// Whether a block comment is open behind this line.
-bool comment_open_behind(std::string_view line, bool open) {
+/// Whether a block comment is open after this line.
+bool comment_open_after(std::string_view line, bool open) {
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
     const std::string_view two = line.substr(i, 2);
     if (open && two == "*/") {
@@ -115,23 +95,23 @@ std::string expand(const std::string& code, const std::vector<std::string>& fold
       if (!whole.empty() && whole.back() != '\n') whole += '\n';
       continue;
     }
-    in_comment = comment_open_behind(line, in_comment);
+    in_comment = comment_open_after(line, in_comment);
     whole += line;
     whole += '\n';
   }
   return whole;
 }
 
-/// The place behind the comment or the string that begins at `at`; `at` itself if none does.
-std::size_t behind_aside(std::string_view code, std::size_t at) {
-  const auto behind = [&](std::string_view end) {
+/// Where the comment or string that begins at `at` ends; `at` itself if none begins there.
+std::size_t end_of_aside(std::string_view code, std::size_t at) {
+  const auto after = [&](std::string_view end) {
     const std::size_t found = code.find(end, at + 1);
     return found == std::string_view::npos ? code.size() : found + end.size();
   };
   const std::string_view rest = code.substr(at);
-  if (rest.starts_with("//")) return behind("\n");
-  if (rest.starts_with("/*")) return behind("*/");
-  if (rest.starts_with('"')) return behind("\"");
+  if (rest.starts_with("//")) return after("\n");
+  if (rest.starts_with("/*")) return after("*/");
+  if (rest.starts_with('"')) return after("\"");
   return at;
 }
 
@@ -141,9 +121,9 @@ std::string without_generated(const std::string& code) {
   constexpr std::string_view keyword = "generated";
   int depth = 0;
   for (std::size_t at = 0; at < code.size();) {
-    const std::size_t behind = behind_aside(code, at);
-    if (behind > at) {
-      at = behind;
+    const std::size_t end = end_of_aside(code, at);
+    if (end > at) {
+      at = end;
       continue;
     }
     if (code[at] == '{') ++depth;
