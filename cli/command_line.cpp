@@ -85,7 +85,10 @@ void Command::require_subcommand() { app_->require_subcommand(1); }
 
 void Command::hide() { app_->group(""); }
 
-void Command::take_words() { app_->prefix_command(); }
+void Command::take_words() {
+  app_->prefix_command();
+  app_->set_help_flag();
+}
 
 std::vector<std::string> Command::words() const { return app_->remaining(); }
 

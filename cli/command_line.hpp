@@ -53,7 +53,7 @@ class Command {
   void require_subcommand();
   /// Leaves it out of the help.
   void hide();
-  /// Takes all words as they are: words() has them.
+  /// Takes all words as they are, --help too: words() has them.
   void take_words();
   std::vector<std::string> words() const;
 

@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/suggest.hpp"
+#include "tell_error.hpp"
 
 namespace {
 
@@ -28,16 +29,6 @@ void print_usage_error(const std::vector<std::string>& names, const cli::UsageEr
   }
   fmt::print(stderr, "rehmc: {}\nFor all options: rehmc{}{} --help\n", error.what(),
              known ? " " : "", known ? first : "");
-}
-
-/// The library names settings as in code; users know them as options.
-std::string as_option(const std::string& message) {
-  constexpr std::string_view start = "setting ";
-  if (!message.starts_with(start)) return message;
-  const std::size_t end = message.find(':');
-  std::string name = message.substr(start.size(), end - start.size());
-  std::replace(name.begin(), name.end(), '_', '-');
-  return fmt::format("--{}{}", name, message.substr(end));
 }
 
 }  // namespace
@@ -71,11 +62,7 @@ int main(int count, char** words) {
   } catch (const cli::UsageError& error) {
     print_usage_error(line.command_names(), error, count, words);
     return static_cast<int>(ExitCode::usage);
-  } catch (const Error& error) {
-    fmt::print(stderr, "rehmc: {}\n", as_option(error.what()));
-    return static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "rehmc: {}\n", error.what());
-    return static_cast<int>(ExitCode::software);
+    return cli::tell_error(error);
   }
 }

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A verdict holds if it would still hold so many standard errors away: wrong in about one of 200.
+/// A agreement holds if it would still hold so many standard errors away: wrong in about one of
+/// 200.
 constexpr double certainty = 2.6;
 
 double percent(double log2) { return 100 * (std::exp2(log2) - 1); }
@@ -31,21 +32,23 @@ std::string percent_error_text(const Measured& log2) {
 }
 
 /// Whether a value lies within [least, most].
-Verdict within(const Measured& measured, double least, double most) {
+Agreement within(const Measured& measured, double least, double most) {
   const double slack = certainty * measured.error;
-  if (measured.value - slack >= least && measured.value + slack <= most) return Verdict::agrees;
-  if (measured.value + slack < least || measured.value - slack > most) return Verdict::differs;
-  return Verdict::unclear;
+  if (measured.value - slack >= least && measured.value + slack <= most) return Agreement::agrees;
+  if (measured.value + slack < least || measured.value - slack > most) return Agreement::differs;
+  return Agreement::unclear;
 }
-Verdict above(const Measured& measured, double least) { return within(measured, least, HUGE_VAL); }
-Verdict below(const Measured& measured, double most) { return within(measured, -HUGE_VAL, most); }
+Agreement above(const Measured& measured, double least) {
+  return within(measured, least, HUGE_VAL);
+}
+Agreement below(const Measured& measured, double most) { return within(measured, -HUGE_VAL, most); }
 
 /// All must agree; one that differs decides.
-Verdict all_of(std::initializer_list<Verdict> verdicts) {
-  Verdict result = Verdict::agrees;
-  for (const Verdict verdict : verdicts) {
-    if (verdict == Verdict::differs) return verdict;
-    if (verdict == Verdict::unclear) result = verdict;
+Agreement all_of(std::initializer_list<Agreement> agreements) {
+  Agreement result = Agreement::agrees;
+  for (const Agreement agreement : agreements) {
+    if (agreement == Agreement::differs) return agreement;
+    if (agreement == Agreement::unclear) result = agreement;
   }
   return result;
 }
@@ -88,7 +91,7 @@ class CaseClaims {
                     "significant loss for {:.1f}% and {:.1f}%",
                     100 * variance.above, 100 * quantile.above, 100 * variance.below,
                     100 * quantile.below),
-        "", losers <= 0.02 ? Verdict::agrees : Verdict::differs,
+        "", losers <= 0.02 ? Agreement::agrees : Agreement::differs,
         fmt::format("significant: {} standard errors; by chance alone 0.5% would lose", certainty));
   }
 
@@ -112,7 +115,7 @@ class CaseClaims {
     const bool tree_fits = tree > nuts / 2 && tree < nuts * 2;
     add("steps", "Steps of a path of HMC and of a tree of NUTS, on average",
         fmt::format("{} and {}", hmc, nuts), fmt::format("{:.1f} and {:.1f}", path, tree), "",
-        path_fits && tree_fits ? Verdict::agrees : Verdict::differs,
+        path_fits && tree_fits ? Agreement::agrees : Agreement::differs,
         fmt::format("judged as: within 35% (HMC) and a factor of two (NUTS){}{}",
                     remark.empty() ? "" : "; ", remark));
   }
@@ -128,7 +131,7 @@ class CaseClaims {
         fmt::format("{} of {}", paper_recycled, of),
         count == 0 ? "more than all that were tried"
                    : fmt::format("{} of {:.0f}", count - 1, results_.of(kind).leapfrogs()),
-        "", fits ? Verdict::agrees : Verdict::differs,
+        "", fits ? Agreement::agrees : Agreement::differs,
         "judged as: at most one doubling more; fewer is only better; states are drawn with "
         "replacement" +
             (std::isnan(share) ? ""
@@ -189,14 +192,14 @@ class CaseClaims {
     const Gains& gains = results_.of(kind);
     const auto longest = gains.mean_log2_at(length_divisors.size() - 1, 1);
     const auto shortest = gains.mean_log2_at(0, 1);
-    Verdict verdict = Verdict::agrees;
+    Agreement agreement = Agreement::agrees;
     std::string measured;
     std::string errors;
     constexpr double tolerance = 0.35;
     for (const std::size_t s : {0, 1}) {
       const Measured difference{shortest[s].value - longest[s].value,
                                 std::hypot(shortest[s].error, longest[s].error)};
-      verdict = all_of({verdict, within(difference, -tolerance, tolerance)});
+      agreement = all_of({agreement, within(difference, -tolerance, tolerance)});
       measured += fmt::format("{}{} {:.2f} against {:.2f}", s == 0 ? "" : ", ", statistic_names[s],
                               shortest[s].value, longest[s].value);
       errors += fmt::format("{}{:.2f}", s == 0 ? "" : ", ", difference.error);
@@ -204,7 +207,7 @@ class CaseClaims {
     add(fmt::format("length-{}", describe(kind)),
         fmt::format("{}: gains (log2) at 1/32 of the chain's length and at all of it",
                     title_of(kind)),
-        "independent of the length", measured, errors, verdict,
+        "independent of the length", measured, errors, agreement,
         fmt::format("judged as: within {} in log2; all states recycled{}", tolerance,
                     results_.test_case.name == CaseName::volatility ? slow_roughness : ""));
   }
@@ -226,7 +229,7 @@ class CaseClaims {
         fmt::format("HMC: the direction of the leading component after {} iterations", iterations),
         "cannot be well estimated (about 200 iterations)",
         fmt::format("angle {:.2f} rad recycled, {:.2f} plain", early.recycled, early.plain), "",
-        early.recycled > hard ? Verdict::agrees : Verdict::differs,
+        early.recycled > hard ? Agreement::agrees : Agreement::differs,
         fmt::format("judged as: root mean square angle above {} rad", hard));
     const Measured growth{whole.log2.value - early.log2.value,
                           std::hypot(whole.log2.error, early.log2.error)};
@@ -248,9 +251,9 @@ class CaseClaims {
 
  private:
   void add(const std::string& id, std::string claim, std::string paper, std::string measured,
-           std::string error, Verdict verdict, std::string remark) {
+           std::string error, Agreement agreement, std::string remark) {
     claims_.push_back({section_ + "-" + id, section_, std::move(claim), std::move(paper),
-                       std::move(measured), std::move(error), verdict, std::move(remark)});
+                       std::move(measured), std::move(error), agreement, std::move(remark)});
   }
 
   const CaseResults& results_;
@@ -317,12 +320,12 @@ void judge_tuning(const fs::path& folder, std::vector<Claim>& claims) {
     const bool gains = name == "gaussian" ? adapt < 800 : adapt <= 1000;
     std::string measured;
     std::string errors;
-    Verdict verdict = Verdict::agrees;
+    Agreement agreement = Agreement::agrees;
     for (const char* statistic : statistic_names) {
       const Measured log2 = row.log2.at(statistic);
       // No gain: less than a tenth.
       const double small = std::log2(1.1);
-      verdict = all_of({verdict, gains ? above(log2, 0) : within(log2, -small, small)});
+      agreement = all_of({agreement, gains ? above(log2, 0) : within(log2, -small, small)});
       measured +=
           fmt::format("{}{} {}", measured.empty() ? "" : ", ", statistic, percent_text(log2));
       errors += fmt::format("{}{}", errors.empty() ? "" : ", ", percent_error_text(log2));
@@ -331,7 +334,7 @@ void judge_tuning(const fs::path& folder, std::vector<Claim>& claims) {
         {fmt::format("{}-tuning-{}", name, adapt), name,
          fmt::format("Mass matrix from {} iterations: gain in ESS of NUTS if tuned with recycling",
                      adapt),
-         gains ? "gain" : "none", measured, errors, verdict,
+         gains ? "gain" : "none", measured, errors, agreement,
          gains ? "" : "judged as: within 10% of none"});
   }
 }
@@ -364,13 +367,13 @@ void judge_overhead(const fs::path& folder, std::vector<Claim>& claims) {
 
 }  // namespace
 
-std::string describe(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::agrees:
+std::string describe(Agreement agreement) {
+  switch (agreement) {
+    case Agreement::agrees:
       return "agrees";
-    case Verdict::differs:
+    case Agreement::differs:
       return "differs";
-    case Verdict::unclear:
+    case Agreement::unclear:
       return "unclear";
   }
   return "";
@@ -410,10 +413,10 @@ std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>&
 }
 
 void write_claims(const std::vector<Claim>& claims, const fs::path& folder) {
-  Table table({"id", "section", "claim", "paper", "measured", "error", "verdict", "remark"});
+  Table table({"id", "section", "claim", "paper", "measured", "error", "agreement", "remark"});
   for (const Claim& claim : claims) {
     table.append({claim.id, claim.section, claim.claim, claim.paper, claim.measured, claim.error,
-                  describe(claim.verdict), claim.remark});
+                  describe(claim.agreement), claim.remark});
   }
   table.write(folder / "claims.csv");
 }

@@ -10,12 +10,12 @@
 
 namespace rehmc::experiments {
 
-enum class Verdict {
+enum class Agreement {
   agrees,
   differs,
   unclear,  ///< the Monte Carlo error is too large to tell
 };
-std::string describe(Verdict verdict);
+std::string describe(Agreement agreement);
 
 struct Claim {
   std::string id;
@@ -24,7 +24,7 @@ struct Claim {
   std::string paper;
   std::string measured;
   std::string error;
-  Verdict verdict = Verdict::unclear;
+  Agreement agreement = Agreement::unclear;
   std::string remark;
 };
 

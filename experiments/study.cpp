@@ -123,16 +123,16 @@ ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t 
   const auto& [workshop, test_case, preparation, truth, kind, name, size, arms, paper_arm] =
       setting;
   const Address address{workshop.seed_of(name), static_cast<std::uint32_t>(chain), 0};
-  Walk walk(density, kernel_settings(test_case, preparation, kind),
-            {step_size(preparation, kind), make_unit_metric(density.dimension())},
-            starting_position(test_case, truth, address), address);
+  TracedChain traced(density, kernel_settings(test_case, preparation, kind),
+                     {step_size(preparation, kind), make_unit_metric(density.dimension())},
+                     starting_position(test_case, truth, address), address);
   if (!test_case.exact) {
     for (std::size_t n = 0; n < size.burn_in; ++n) {
       workshop.check_stop();
-      walk.skip();
+      traced.skip();
     }
   }
-  const std::uint64_t before = walk.leapfrogs();
+  const std::uint64_t before = traced.leapfrogs();
 
   ErrorSums result;
   ArmShares shares(arms);
@@ -143,14 +143,15 @@ ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t 
   auto divisor = length_divisors.begin();
   for (std::size_t n = 1; n <= size.iterations; ++n) {
     workshop.check_stop();
-    const Transition& transition = walk.step();
+    const Transition& transition = traced.step();
     result.acceptance += transition.acceptance;
     result.divergences += transition.ending == Ending::diverged;
-    shares.share(walk.states(), walk.next(), walk.start(), transition.leapfrogs, walk.address());
-    sums.add(walk.parameters(), shares);
+    shares.share(traced.states(), traced.next(), traced.start(), transition.leapfrogs,
+                 traced.address());
+    sums.add(traced.parameters(), shares);
     for (std::size_t c = 0; c < components.size(); ++c) {
       for (const auto& [state, weight] : shares.of(component_arms[c])) {
-        components[c].add(walk.parameters()[state], weight);
+        components[c].add(traced.parameters()[state], weight);
       }
     }
     if (n != size.iterations / *divisor) continue;
@@ -168,7 +169,7 @@ ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t 
   }
   result.chains = 1;
   result.draws = static_cast<double>(size.iterations);
-  result.leapfrogs = static_cast<double>(walk.leapfrogs() - before);
+  result.leapfrogs = static_cast<double>(traced.leapfrogs() - before);
   return result;
 }
 

@@ -76,28 +76,29 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
                     const Preparation& preparation, const Bins& bins, const Density& density,
                     std::size_t chain) {
   const Size size = size_of(workshop.scale, test_case.name);
-  Walk walk(density, kernel_settings(test_case, preparation, KernelKind::nuts),
-            {step_size(preparation, KernelKind::nuts), make_unit_metric(density.dimension())},
-            preparation.states[chain % preparation.states.size()],
-            {workshop.seed_of(describe(test_case.name) + " truth"),
-             static_cast<std::uint32_t>(chain), 0});
+  TracedChain traced(
+      density, kernel_settings(test_case, preparation, KernelKind::nuts),
+      {step_size(preparation, KernelKind::nuts), make_unit_metric(density.dimension())},
+      preparation.states[chain % preparation.states.size()],
+      {workshop.seed_of(describe(test_case.name) + " truth"), static_cast<std::uint32_t>(chain),
+       0});
   for (std::size_t n = 0; n < size.burn_in; ++n) {
     workshop.check_stop();
-    walk.skip();
+    traced.skip();
   }
   LongSums sums(preparation.centre.size());
   Places places;
   ArmShares shares({{Family::all, 0}});
   for (std::size_t n = 1; n <= size.truth_iterations; ++n) {
     workshop.check_stop();
-    walk.step();
-    shares.share(walk.states(), walk.next(), walk.start(), 0, walk.address());
+    traced.step();
+    shares.share(traced.states(), traced.next(), traced.start(), 0, traced.address());
     for (const auto& [state, weight] : shares.for_histogram(0)) {
-      places.find(bins, walk.parameters()[state]);
-      sums.add(walk.parameters()[state], weight, preparation.centre, places.found());
+      places.find(bins, traced.parameters()[state]);
+      sums.add(traced.parameters()[state], weight, preparation.centre, places.found());
     }
     if (n * states_per_chain % size.truth_iterations < states_per_chain) {
-      sums.states.emplace_back(walk.position().begin(), walk.position().end());
+      sums.states.emplace_back(traced.position().begin(), traced.position().end());
     }
   }
   sums.draws = static_cast<double>(size.truth_iterations);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/chain_errors.hpp"
-#include "experiments/walk.hpp"
+#include "experiments/traced_chain.hpp"
 
 namespace rehmc::experiments {
 

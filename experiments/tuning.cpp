@@ -103,14 +103,15 @@ std::vector<double> stationary_start(const Setting& setting, const Density& dens
   if (test_case.exact) return start;
   const Address burn_in{workshop.seed_of(describe(test_case.name) + " tuning burn-in"),
                         address.chain, 0};
-  Walk walk(density, kernel_settings(test_case, preparation, KernelKind::nuts_slice),
-            {step_size(preparation, KernelKind::nuts_slice), make_unit_metric(density.dimension())},
-            start, burn_in);
+  TracedChain traced(
+      density, kernel_settings(test_case, preparation, KernelKind::nuts_slice),
+      {step_size(preparation, KernelKind::nuts_slice), make_unit_metric(density.dimension())},
+      start, burn_in);
   for (std::size_t n = 0; n < size_of(workshop.scale, test_case.name).burn_in; ++n) {
     workshop.check_stop();
-    walk.skip();
+    traced.skip();
   }
-  return {walk.position().begin(), walk.position().end()};
+  return {traced.position().begin(), traced.position().end()};
 }
 
 /// What one tuned chain makes of its gradients.

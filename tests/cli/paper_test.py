@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests `rehmc paper`: the directions of the paper's main claims at scale smoke, going on after a stop, bad input.
+"""Tests `rehmc paper` and the program rehmc-paper behind it: the directions of the paper's main claims at scale smoke,
+continuing after a stop, drawing, bad input.
 
 The numbers depend on the seed alone, so that nothing here fails by chance from one run to the next; another seed
 would fail a single comparison below with a probability of 1e-4 or less (4 standard errors).
@@ -9,6 +10,7 @@ import csv
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -39,7 +41,7 @@ class Paper(unittest.TestCase):
         cls.temporary.cleanup()
 
     def seconds(self, folder):
-        """That the simulations of this folder took, as told to the reader."""
+        """How long the simulations of this folder took, as the page says."""
         return float({row["key"]: row["value"] for row in rows(folder / "run.csv")}["seconds"])
 
     def gain(self, case, kernel, statistic, family="all"):
@@ -62,7 +64,7 @@ class Paper(unittest.TestCase):
                 self.assertIn(f"figures/{case}-{kernel}.svg", page)
         claims = rows(self.folder / "claims.csv")
         self.assertGreater(len(claims), 30)
-        self.assertTrue({row["verdict"] for row in claims} <= {"agrees", "differs", "unclear"})
+        self.assertTrue({row["agreement"] for row in claims} <= {"agrees", "differs", "unclear"})
 
     def test_progress_counts_the_pieces_of_all_sections(self):
         shown = re.findall(r"(\d+)%  (\S+)", self.run_of_all.stderr)
@@ -72,7 +74,7 @@ class Paper(unittest.TestCase):
         self.assertEqual(percents[-1], 100)
         self.assertLess(percents[-4], 100)
 
-    def test_says_aloud_that_data_are_missing(self):
+    def test_announces_that_data_are_missing(self):
         page = (self.folder / "paper.html").read_text(encoding="utf-8")
         for text in [self.run_of_all.stderr, page, (self.folder / "notice.csv").read_text(encoding="utf-8")]:
             for word in ["german.data-numeric", "sp500_close_2004_2015.csv", "24 x 24"]:
@@ -94,14 +96,14 @@ class Paper(unittest.TestCase):
 
     def test_super_efficient_means_lose_under_hmc_with_small_steps(self):
         claim = {row["id"]: row for row in rows(self.folder / "claims.csv")}["cox-means-small-steps"]
-        self.assertEqual(claim["verdict"], "agrees", claim)
+        self.assertEqual(claim["agreement"], "agrees", claim)
 
     def test_step_sizes_accept_seven_of_ten(self):
         for row in rows(self.folder / "settings.csv"):
             with self.subTest(case=row["case"], kernel=row["kernel"]):
                 self.assertAlmostEqual(float(row["acceptance"]), 0.7, delta=0.08)
 
-    def test_goes_on_after_a_stop_and_a_kill_to_the_same_numbers(self):
+    def test_continues_after_a_stop_and_a_kill_to_the_same_numbers(self):
         folder = self.root / "again"
         words = [os.environ["REHMC"], "paper", "gaussian", "--scale", "smoke", "--output", str(folder), "--threads", "1"]
         for end, code in [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]:
@@ -129,18 +131,64 @@ class Paper(unittest.TestCase):
         self.assertEqual(rehmc(*words[1:-2]).returncode, 0)
         self.assertEqual(self.seconds(folder), took, "nothing was left to simulate")
 
-    def test_tells_how_long_it_took_with_all_studies(self):
+    def test_reports_how_long_all_studies_took(self):
         shown = re.findall(r"(?:(\d+) min )?(\d+) s so far", self.run_of_all.stderr)[-1]
         self.assertAlmostEqual(self.seconds(self.folder), 60 * int(shown[0] or 0) + int(shown[1]), delta=2)
 
-    def test_draws_again_from_numbers_alone(self):
-        copy = self.root / "copy"
+    def copy_of_tables(self, name):
+        copy = self.root / name
         copy.mkdir()
         for path in self.folder.glob("*.csv"):
-            (copy / path.name).write_bytes(path.read_bytes())
+            shutil.copy(path, copy)
+        return copy
+
+    def test_draws_again_from_tables_alone(self):
+        copy = self.copy_of_tables("copy")
         result = rehmc("paper", "--draw-only", "--output", copy)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual((copy / "paper.html").read_bytes(), (self.folder / "paper.html").read_bytes())
+
+    def test_tables_do_not_need_the_drawing_packages(self):
+        """PYTHONPATH has a matplotlib that cannot be imported, before the real one."""
+        (self.root / "broken/matplotlib").mkdir(parents=True)
+        (self.root / "broken/matplotlib/__init__.py").write_text("raise ImportError", encoding="utf-8")
+        without = {**os.environ, "PYTHONPATH": str(self.root / "broken")}
+        tables = self.root / "tables"
+        options = ["--scale", "smoke", "--output", str(tables)]
+        result = rehmc("paper", "trajectory", *options, env=without)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((tables / "trajectory.csv").exists())
+        self.assertFalse((tables / "paper.html").exists())
+        self.assertIn(f"The tables: {tables}", result.stdout)
+        for word in ["python3-matplotlib", "python3-jinja2", f"rehmc-paper --draw-only --output {tables}"]:
+            self.assertIn(word, result.stderr)
+        result = rehmc("paper", "--draw-only", *options, env=without)
+        self.assertEqual(result.returncode, 69, result.stderr)
+        self.assertIn("python3-matplotlib", result.stderr)
+        self.assertEqual(rehmc("paper", "--draw-only", *options).returncode, 0)
+        self.assertTrue((tables / "paper.html").exists())
+
+    def test_the_program_is_found_next_to_rehmc_or_on_the_path(self):
+        alone = self.root / "alone"
+        alone.mkdir()
+        command = pathlib.Path(os.environ["REHMC"])
+        shutil.copy(command, alone / "rehmc")
+        (self.root / "bin").mkdir()
+        (self.root / "bin/rehmc-paper").symlink_to(command.with_name("rehmc-paper").resolve())
+
+        def list_sections(path):
+            environment = {**os.environ, "PATH": path}
+            words = [alone / "rehmc", "paper", "--list"]
+            return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+
+        missing = list_sections("/usr/bin:/bin")
+        self.assertEqual(missing.returncode, 66)
+        for word in ["rehmc-paper", "make paper", "cmake --build build/release --target rehmc_paper"]:
+            self.assertIn(word, missing.stderr)
+        on_path = list_sections(f"{self.root / 'bin'}:/usr/bin:/bin")
+        self.assertEqual(on_path.returncode, 0, on_path.stderr)
+        self.assertEqual(on_path.stdout, rehmc("paper", "--list").stdout)
+        self.assertIn("rehmc-paper", rehmc("paper", "--help").stdout)
 
     def test_refuses_bad_input(self):
         other = self.root / "other"
@@ -150,6 +198,7 @@ class Paper(unittest.TestCase):
         broken.mkdir()
         (broken / "sp500_close_2004_2015.csv").write_text("date,close\n2004-02-02,many\n", encoding="utf-8")
         for code, words, said in [
+            (64, ["--fest"], "rehmc-paper --help"),
             (78, ["gausian"], "did you mean 'gaussian'?"),
             (78, ["--scale", "huge"], "smoke, quick or full"),
             (66, ["--data-dir", self.root / "nowhere"], "nowhere"),

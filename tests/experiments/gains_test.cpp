@@ -1,4 +1,5 @@
-// Gains and verdicts from squared errors that are given, so that every number is known beforehand.
+// Gains and agreements from squared errors that are given, so that every number is known
+// beforehand.
 #include "experiments/gains.hpp"
 
 #include <gtest/gtest.h>
@@ -178,8 +179,8 @@ const Claim& claim_of(const std::vector<Claim>& claims, const std::string& id) {
   return *found;
 }
 
-Verdict verdict_of(const std::vector<Claim>& claims, const std::string& id) {
-  return claim_of(claims, id).verdict;
+Agreement agreement_of(const std::vector<Claim>& claims, const std::string& id) {
+  return claim_of(claims, id).agreement;
 }
 
 TEST(Claims, AgreeWhereTheNumbersAreThePapers) {
@@ -188,7 +189,7 @@ TEST(Claims, AgreeWhereTheNumbersAreThePapers) {
   for (const char* id :
        {"gain-hmc", "uniform-hmc", "worst-means-hmc", "gain-nuts-slice", "sufficient-hmc",
         "component-short", "component-long", "one-recycled", "length-hmc", "length-nuts-slice"}) {
-    EXPECT_EQ(verdict_of(claims, std::string("gaussian-") + id), Verdict::agrees) << id;
+    EXPECT_EQ(agreement_of(claims, std::string("gaussian-") + id), Agreement::agrees) << id;
   }
 }
 
@@ -237,7 +238,7 @@ TEST(Claims, DifferWhereTheNumbersDo) {
   const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
   for (const char* id : {"gain-hmc", "worst-means-hmc", "gain-nuts-slice", "steps",
                          "component-short", "component-long", "one-recycled", "length-hmc"}) {
-    EXPECT_EQ(verdict_of(claims, std::string("gaussian-") + id), Verdict::differs) << id;
+    EXPECT_EQ(agreement_of(claims, std::string("gaussian-") + id), Agreement::differs) << id;
   }
 }
 
@@ -246,7 +247,7 @@ TEST(Claims, AreUnclearWithinTheirErrors) {
   // Half of the groups lose what the others gain: far above +60% on average, but unsure.
   for (std::size_t i = 0; i < parameters; ++i) spoil(study, 2, Statistic::quantile, i, 1.7, 2);
   const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
-  EXPECT_EQ(verdict_of(claims, "gaussian-gain-hmc"), Verdict::unclear);
+  EXPECT_EQ(agreement_of(claims, "gaussian-gain-hmc"), Agreement::unclear);
 }
 
 TEST(Claims, JudgeTheCostOfSpreadAndOfThePapersOwnWay) {
@@ -264,10 +265,10 @@ TEST(Claims, JudgeTheCostOfSpreadAndOfThePapersOwnWay) {
                  folder.path());
   const std::vector<Claim> claims = judge_claims({}, folder.path());
   ASSERT_EQ(claims.size(), 4U);
-  EXPECT_EQ(verdict_of(claims, "overhead-gaussian-nuts-slice"), Verdict::agrees);
-  EXPECT_EQ(verdict_of(claims, "overhead-gaussian-hmc"), Verdict::differs);
-  EXPECT_EQ(verdict_of(claims, "overhead-gaussian-hmc-stride"), Verdict::agrees);
-  EXPECT_EQ(verdict_of(claims, "overhead-logistic-hmc"), Verdict::unclear);  // the authors: 1%
+  EXPECT_EQ(agreement_of(claims, "overhead-gaussian-nuts-slice"), Agreement::agrees);
+  EXPECT_EQ(agreement_of(claims, "overhead-gaussian-hmc"), Agreement::differs);
+  EXPECT_EQ(agreement_of(claims, "overhead-gaussian-hmc-stride"), Agreement::agrees);
+  EXPECT_EQ(agreement_of(claims, "overhead-logistic-hmc"), Agreement::unclear);  // the authors: 1%
   const Claim& stride_claim = claim_of(claims, "overhead-gaussian-hmc-stride");
   EXPECT_EQ(stride_claim.claim,
             "gaussian, hmc: extra time for recycling (stride:32, the paper's own way)");

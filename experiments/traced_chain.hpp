@@ -12,11 +12,11 @@
 
 namespace rehmc::experiments {
 
-class Walk {
+class TracedChain {
  public:
-  /// The density as the chain must use it, which must outlive the walk.
-  Walk(const Density& density, const KernelSettings& settings, Tuning tuning,
-       std::span<const double> start, const Address& address);
+  /// The density as the chain must use it, which must outlive it.
+  TracedChain(const Density& density, const KernelSettings& settings, Tuning tuning,
+              std::span<const double> start, const Address& address);
 
   /// One iteration whose trajectory nobody looks at.
   const Transition& skip();

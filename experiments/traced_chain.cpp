@@ -1,13 +1,13 @@
 // Runs a kernel that keeps all states and finds out which of them the chain came from and went to.
-#include "experiments/walk.hpp"
+#include "experiments/traced_chain.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace rehmc::experiments {
 
-Walk::Walk(const Density& density, const KernelSettings& settings, Tuning tuning,
-           std::span<const double> start, const Address& address)
+TracedChain::TracedChain(const Density& density, const KernelSettings& settings, Tuning tuning,
+                         std::span<const double> start, const Address& address)
     : kernel_(make_kernel(density, settings)),
       tuning_(std::move(tuning)),
       address_(address),
@@ -15,14 +15,14 @@ Walk::Walk(const Density& density, const KernelSettings& settings, Tuning tuning
   kernel_->set_position(start);
 }
 
-const Transition& Walk::skip() {
+const Transition& TracedChain::skip() {
   const Transition& transition = kernel_->transition(tuning_, address_);
   ++address_.iteration;
   leapfrogs_ += transition.leapfrogs;
   return transition;
 }
 
-const Transition& Walk::step() {
+const Transition& TracedChain::step() {
   const auto position = kernel_->state().position;
   before_.assign(position.begin(), position.end());
   transition_ = &kernel_->transition(tuning_, address_);
@@ -34,7 +34,7 @@ const Transition& Walk::step() {
   return *transition_;
 }
 
-std::size_t Walk::find(std::span<const double> position) const {
+std::size_t TracedChain::find(std::span<const double> position) const {
   const auto same = [&](const WeightedState& entry) {
     const auto other = entry.state.position;
     return other.data() == position.data() ||

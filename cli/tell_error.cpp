@@ -1,0 +1,38 @@
+// Prints errors.
+#include "tell_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+/// The library calls settings by their names in code; the command line writes them as options.
+std::string as_option(const std::string& message) {
+  constexpr std::string_view start = "setting ";
+  if (!message.starts_with(start)) return message;
+  const std::size_t end = message.find(':');
+  std::string name = message.substr(start.size(), end - start.size());
+  std::replace(name.begin(), name.end(), '_', '-');
+  return fmt::format("--{}{}", name, message.substr(end));
+}
+
+}  // namespace
+
+int tell_error(const std::exception& error) {
+  if (const auto* ours = dynamic_cast<const Error*>(&error)) {
+    fmt::print(stderr, "rehmc: {}\n", as_option(ours->what()));
+    return static_cast<int>(ours->code());
+  }
+  fmt::print(stderr, "rehmc: {}\n", error.what());
+  return static_cast<int>(ExitCode::software);
+}
+
+}  // namespace rehmc::cli
