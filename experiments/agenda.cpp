@@ -1,4 +1,4 @@
-// Which pieces the sections are made of, and about how many core-seconds each takes.
+// Which pieces the sections consist of, and roughly how many core-seconds each takes.
 #include "experiments/agenda.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What there is to do, and how much of it is done, to tell how long it will take.
+// What a run has to do and how much is done, for the estimate of the time left.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ class Agenda {
  public:
   Agenda(Scale scale, const std::set<std::string>& sections);
 
-  /// Those that an earlier run has left take no time.
+  /// Pieces that an earlier run finished take no time.
   void forget_finished(const std::filesystem::path& folder);
   void finish(const std::string& piece);
   double done() const;  ///< the share of all costs

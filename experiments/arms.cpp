@@ -80,8 +80,8 @@ void ArmShares::share(std::span<const WeightedState> states, std::size_t next, s
 }
 
 /// Systematic sampling along the path, as `spread` of the library reduces a tree: points at
-/// (u + j) / K of the cumulative weights. By a search in those, which all arms share: lay_points of
-/// the library goes through all states, for every arm anew.
+/// (u + j) / K of the cumulative weights. Found by a search in those, which all arms share:
+/// lay_points of the library would pass through all states once for every arm.
 void ArmShares::spread(std::size_t count, double weight, Stream& stream,
                        std::vector<Share>& shares) const {
   const double u = stream.uniform();
@@ -94,8 +94,8 @@ void ArmShares::spread(std::size_t count, double weight, Stream& stream,
   }
 }
 
-/// Without replacement where weights are equal, as Algorithm 3 draws; copies of all states first
-/// where there are fewer than K. Else K independent draws by weight.
+/// Without replacement where weights are equal, as in Algorithm 2 of Nishimura & Dunson (2020); if
+/// there are fewer than K states, all are copied first. Otherwise K independent draws by weight.
 void ArmShares::draw(std::span<const WeightedState> states, std::size_t count, Stream& stream,
                      std::vector<Share>& shares) {
   const double each = 1.0 / static_cast<double>(count);
@@ -107,7 +107,7 @@ void ArmShares::draw(std::span<const WeightedState> states, std::size_t count, S
     const std::size_t copies = count / n;
     std::size_t left = count % n;
     for (std::size_t s = 0; s < n; ++s) {
-      // Selection sampling: each remaining state with the chance (still to take) / (still to come).
+      // Selection sampling: the probability is (still to take) / (still to come).
       const bool take =
           stream.chance(static_cast<double>(left) / static_cast<double>(n - s)) && left > 0;
       left -= take;
@@ -124,8 +124,8 @@ void ArmShares::draw(std::span<const WeightedState> states, std::size_t count, S
   }
 }
 
-/// The weight of a step's state is a_k / L, so it tells its acceptance probability a_k; what is
-/// rejected counts for the start.
+/// The weight of a step's state is a_k / L, which gives its acceptance probability a_k; a rejected
+/// step counts for the start (Nishimura & Dunson 2020, Algorithm 1).
 void ArmShares::accept_each(std::span<const WeightedState> states, std::size_t start,
                             std::size_t steps, Stream& stream, std::vector<Share>& shares) {
   const auto n = static_cast<double>(steps);
@@ -136,7 +136,7 @@ void ArmShares::accept_each(std::span<const WeightedState> states, std::size_t s
     shares.push_back({s, 1 / n});
     --rejected;
   }
-  // Without a start every step is accepted for certain, but for rounding.
+  // If the start is not listed, every step is accepted with probability 1 up to rounding.
   if (rejected > 0 && start < states.size()) shares.push_back({start, rejected / n});
 }
 

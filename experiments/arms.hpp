@@ -1,4 +1,4 @@
-// Arms: the ways to use the states of one trajectory that are compared on the very same chains.
+// Arms: the ways to use the states of one trajectory that are compared on the same chains.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ enum class Family {
   all,          ///< every state with its weight
   spread,       ///< K evenly spread states
   final_state,  ///< the final state and K - 1 evenly spread ones, as the paper counts
-  simple,       ///< K states drawn at random (Algorithm 3)
-  accept_each,  ///< HMC: every step accepted or rejected by its own coin (Algorithm 1)
+  simple,       ///< K states drawn at random (Nishimura & Dunson 2020, Algorithm 2)
+  accept_each,  ///< HMC: every step accepted or rejected on its own (Algorithm 1)
 };
 std::string describe(Family family);
 
@@ -33,14 +33,14 @@ struct Arm {
 /// final_state.
 std::vector<Arm> arms_of(KernelKind kind, std::size_t paper_count, std::size_t most);
 
-/// Which of the states of a trajectory an arm uses, and with what weights; they sum to 1.
+/// A state of a trajectory that an arm uses, and its weight; the weights of an arm sum to 1.
 struct Share {
   std::size_t state;
   double weight;
 };
 
-/// Gives every arm its states of a trajectory. What arms draw at random comes from the stream of
-/// recycling, which a kernel that keeps all states leaves alone.
+/// Gives every arm its states of a trajectory. Random choices use the stream of recycling, which a
+/// kernel that keeps all states does not use.
 class ArmShares {
  public:
   explicit ArmShares(std::vector<Arm> arms) : arms_(std::move(arms)), shares_(arms_.size()) {}
@@ -48,14 +48,14 @@ class ArmShares {
   const std::vector<Arm>& arms() const { return arms_; }
 
   /// The trajectory has these states with weights that sum to 1, in the order of the path.
-  /// `next` is the state the chain went to, `start` the one it came from, or beyond the last if the
-  /// trajectory lists it no more; `steps` are those of the path.
+  /// `next` is the state the chain went to, `start` the one it came from, or past the last if the
+  /// trajectory no longer lists it; `steps` is the length of the path.
   void share(std::span<const WeightedState> states, std::size_t next, std::size_t start,
              std::size_t steps, const Address& address);
 
   std::span<const Share> of(std::size_t arm) const { return shares_[arm]; }
-  /// The states whose histogram an arm keeps: its own, but of `all` in a long trajectory only
-  /// `most_in_histogram` evenly spread ones, since neighbours tell the same.
+  /// The states that enter an arm's histogram: its own; for `all` in a long trajectory only
+  /// `most_in_histogram` evenly spread ones, because neighbours add little.
   std::span<const Share> for_histogram(std::size_t arm) const {
     return arms_[arm].family == Family::all ? histogram_ : shares_[arm];
   }

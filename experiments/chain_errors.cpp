@@ -18,8 +18,8 @@ void Places::find(const Bins& of, std::span<const double> values) {
   const double* const low = of.low.data();
   const double* const scale = of.scale.data();
   const std::size_t d = values.size();
-  // First all bins, several at once; then those of high values, without a branch, since which
-  // values are high cannot be predicted.
+  // First all bins, vectorised; then those of high values, without a branch, because which values
+  // are high cannot be predicted.
   bins_.resize(d);
   places_.resize(d);
 #pragma omp simd

@@ -15,7 +15,7 @@ enum class Statistic { mean, variance, quantile };
 inline constexpr std::size_t statistics = 3;
 inline constexpr double upper_probability = 0.975;
 
-/// A histogram of the upper part of a parameter, around its 97.5% quantile.
+/// A histogram of each parameter around its 97.5% quantile.
 struct Bins {
   static constexpr std::size_t count = 64;
   static constexpr double width = 0.04;  ///< in posterior sds

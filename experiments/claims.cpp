@@ -1,4 +1,4 @@
-// What the paper claims, and how it is judged.
+// What the paper claims, and how the measurements are compared with it.
 #include "experiments/claims.hpp"
 
 #include <fmt/format.h>
@@ -15,12 +15,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A agreement holds if it would still hold so many standard errors away: wrong in about one of
-/// 200.
+/// A comparison is decided if it holds this many standard errors away: wrong in about one of 200.
 constexpr double certainty = 2.6;
 
 double percent(double log2) { return 100 * (std::exp2(log2) - 1); }
-/// Half the width of what one standard error does to a percentage.
+/// Half the range of a percentage over one standard error on either side.
 double percent_error(const Measured& log2) {
   return (percent(log2.value + log2.error) - percent(log2.value - log2.error)) / 2;
 }
@@ -273,7 +272,7 @@ void judge_gaussian(const CaseResults& results, std::vector<Claim>& claims) {
   judge.leading_component();
 }
 
-/// The two whose path length is where the jump is greatest; numbers are the paper's.
+/// The two cases whose path length maximises the jump; numbers are the paper's.
 void judge_by_jump(const CaseResults& results, std::vector<Claim>& claims, int path, int tree,
                    std::size_t recycled_hmc) {
   CaseClaims judge(results, claims);

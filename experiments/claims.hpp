@@ -1,4 +1,4 @@
-// The paper, claim by claim: what it says, what was measured, whether they agree.
+// The paper claim by claim: what it says, what was measured, whether they agree.
 #pragma once
 
 #include <filesystem>

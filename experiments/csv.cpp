@@ -1,4 +1,4 @@
-// Small tables in CSV files: quoting as RFC 4180 has it, errors that name file, row and column.
+// Small tables in CSV files: quoting as in RFC 4180, errors that name file, row and column.
 #include "experiments/csv.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ void append_line(std::string& out, const std::vector<std::string>& fields) {
   out += '\n';
 }
 
-/// Takes a file apart, record by record; a quoted field may go over several lines.
+/// Reads a file record by record; a quoted field may span several lines.
 class Reader {
  public:
   Reader(std::string_view text, std::string source) : rest_(text), source_(std::move(source)) {}
@@ -55,7 +55,7 @@ class Reader {
     } while (take(','));
     if (!at_end() && !take('\n')) {
       throw DataError(
-          fmt::format("{}, line {}: text behind a closing quote; a quoted field must be followed "
+          fmt::format("{}, line {}: text after a closing quote; a quoted field must be followed "
                       "by a comma or the end of the line",
                       source_, line_));
     }
@@ -150,10 +150,6 @@ void Table::append(std::vector<Cell> row) {
   for (Cell& cell : row) texts.push_back(std::move(cell.text));
 }
 
-bool Table::has(std::string_view column) const {
-  return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
-}
-
 const std::string& Table::text(std::size_t row, std::string_view column) const {
   return rows_.at(row)[index_of(column)];
 }
@@ -165,7 +161,7 @@ double Table::number(std::size_t row, std::string_view column) const {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end) {
     throw DataError(
-        fmt::format("{}, row {}, column {}: '{}' is no number", source_, row + 1, column, text));
+        fmt::format("{}, row {}, column {}: '{}' is not a number", source_, row + 1, column, text));
   }
   return value;
 }

@@ -30,20 +30,18 @@ struct Cell {
 class Table {
  public:
   explicit Table(std::vector<std::string> columns);
-  /// NoInputError if the file is not there, DataError if it is no table: names file and line.
+  /// NoInputError if the file is not there, DataError if it is not a table: names file and line.
   static Table read(const std::filesystem::path& path);
-  /// The whole file or none.
+  /// The file is written completely or not at all.
   void write(const std::filesystem::path& path) const;
 
   /// One cell per column; std::logic_error otherwise.
   void append(std::vector<Cell> row);
 
   std::size_t rows() const { return rows_.size(); }
-  const std::vector<std::string>& columns() const { return columns_; }
-  bool has(std::string_view column) const;
 
   /// A cell, rows counted from 0. DataError names file, row and column if there is no such column,
-  /// or if a number is wanted and the cell holds none; "nan" and "inf" are numbers.
+  /// or if a cell is not a number where one is expected; "nan" and "inf" are numbers.
   const std::string& text(std::size_t row, std::string_view column) const;
   double number(std::size_t row, std::string_view column) const;
   /// A whole column.

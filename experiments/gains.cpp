@@ -18,8 +18,8 @@ double mean_log2_of(const std::vector<float>& plain, const std::vector<float>& r
   return sum / static_cast<double>(plain.size());
 }
 
-/// Mean over parameters of what one over the squared error gives: proportional to the average ESS,
-/// since errors are in units of a single draw's.
+/// Mean over parameters of one over the squared error: proportional to the average ESS, because
+/// errors are in units of a single draw's.
 double mean_precision(const std::vector<float>& squares) {
   double sum = 0;
   for (const float square : squares) sum += 1 / static_cast<double>(square);

@@ -1,4 +1,4 @@
-// What recycling gains, from the errors of a study, with Monte Carlo errors.
+// Gains from recycling, computed from the errors of a study, with Monte Carlo errors.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Gains {
   /// Effective draws per iteration, per parameter.
   std::vector<double> ess_per_iteration(std::size_t arm, Statistic statistic) const;
   /// Effective sample size of an arm, averaged over parameters and statistics, relative to that of
-  /// recycling everything. Statistics count alike: each by its own average.
+  /// recycling everything. All statistics have the same weight.
   Measured share_of_all(std::size_t arm) const;
   /// The same for variances and quantiles only.
   Measured share_of_all_but_means(std::size_t arm) const;

@@ -1,4 +1,4 @@
-// Repetitions in groups, each of which is a finished piece: those that are there are not run again.
+// Repetitions in groups; each finished group is stored as a piece and not run again.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace rehmc::experiments {
 
-/// So many repetitions, in groups of equal size that give the Monte Carlo error.
+/// Repetitions in groups of equal size, which give the Monte Carlo error.
 struct Groups {
   std::string name;  ///< of their pieces
   std::size_t count;
@@ -23,7 +23,7 @@ struct Groups {
 
 /// Sums of what `run(density, repetition)` gives, group by group. The engine must have as many
 /// chains as repetitions are missing: `make_engine(chains)` makes it. `Sums` has add(Sums), and
-/// perhaps `seconds`, which becomes the time between the ends of groups, all threads at work.
+/// may have `seconds`, which is set to the time between the ends of groups, all threads working.
 template <class Sums, class MakeEngine, class Run>
 std::vector<Sums> run_groups(const Workshop& workshop, const Groups& groups,
                              MakeEngine&& make_engine, Run&& run) {
@@ -52,7 +52,7 @@ std::vector<Sums> run_groups(const Workshop& workshop, const Groups& groups,
     const std::lock_guard lock(mutex);
     members[group][member] = std::move(one);
     if (--left[group] > 0) return;
-    // In order: always the same bits.
+    // In a fixed order, for the same bits every time.
     for (const Sums& each : members[group]) sums[group].add(each);
     members[group].clear();
     const auto now = std::chrono::steady_clock::now();

@@ -24,7 +24,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Memory of random size that stays unused, so that what is allocated next lies elsewhere.
+/// Unused memory of random size, which moves what is allocated next.
 using Gap = std::unique_ptr<std::byte[]>;
 Gap make_gap(Stream& stream) {
   constexpr std::uint64_t widest = 1 << 20;
@@ -33,7 +33,7 @@ Gap make_gap(Stream& stream) {
 
 enum class Storing { no, yes };
 
-/// One kernel of those that take turns.
+/// One of the kernels that take turns.
 class Contender {
  public:
   Contender(Gap gap, const Density& density, const KernelSettings& settings, const Tuning& tuning,
@@ -46,7 +46,7 @@ class Contender {
 
   void set_position(std::span<const double> start) { kernel_->set_position(start); }
 
-  /// Goes on for so many leapfrog steps; CPU seconds.
+  /// Runs for this many leapfrog steps; returns CPU seconds.
   double turn(std::uint64_t leapfrogs) {
     stored_.clear();
     const double begin = cpu_seconds();
@@ -109,14 +109,14 @@ class Comparison {
     const std::size_t count =
         kind == KernelKind::hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
     choices_ = {{RecyclingKind::none, 1}, {RecyclingKind::spread, count}, {RecyclingKind::all, 1}};
-    // The paper's own way: steps of a path are accepted or rejected one by one.
+    // The paper's own method: steps of a path are accepted or rejected one by one.
     if (kind == KernelKind::hmc) choices_.push_back({RecyclingKind::stride, count});
     percent_.resize(2 * choices_.size());
     draws_.resize(choices_.size());
     kept_.resize(choices_.size());
   }
 
-  /// Builds all kernels anew, for a chain of its own, and lets them take turns.
+  /// Builds all kernels again, for a new chain, and lets them take turns.
   void run_build(const Density& density, std::size_t rounds, Stream& gaps) {
     std::vector<Contender> contenders;
     ++address_.chain;
@@ -125,7 +125,7 @@ class Comparison {
         settings_.recycling = recycling;
         contenders.emplace_back(make_gap(gaps), density, settings_, tuning_, storing, address_);
         contenders.back().set_position(starting_position(test_case_, truth_, address_));
-        // Not counted. Here, and not with the others, since now its buffers come behind its gap.
+        // Not measured. It runs here so that its buffers are allocated right after its gap.
         contenders.back().turn(leapfrogs_of_turn(test_case_.name));
       }
     }
@@ -134,7 +134,7 @@ class Comparison {
       workshop_.check_stop();
       std::vector<double> seconds(contenders.size());
       for (std::size_t k = 0; k < contenders.size(); ++k) {
-        const std::size_t c = (round + k) % contenders.size();  // nobody is always the first
+        const std::size_t c = (round + k) % contenders.size();  // none is always the first
         seconds[c] = contenders[c].turn(leapfrogs_of_turn(test_case_.name));
       }
       for (std::size_t c = 0; c < contenders.size(); ++c) {

@@ -1,4 +1,4 @@
-// What recycling costs: processor time and memory of the library's kernels, side by side.
+// What recycling costs: processor time and memory of the library's kernels, measured in turns.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct OverheadRow {
   KernelKind kernel;
   RecyclingKind recycling;
   std::size_t count = 0;      ///< K of spread
-  Measured time_percent;      ///< of the kernel, beyond one that keeps nothing but its next state
-  Measured stored_percent;    ///< likewise, with the time to copy what is kept to memory
+  Measured time_percent;      ///< of the kernel, over one that keeps only its next state
+  Measured stored_percent;    ///< the same with the time to copy kept states to memory
   double kept_states = 0;     ///< per draw
   double bytes_per_draw = 0;  ///< of the positions and weights of these
 
@@ -32,17 +32,16 @@ struct OverheadRow {
 
 /// Slice NUTS and HMC at their tuned step sizes with the recycling none, spread:K (the paper's K)
 /// and all, HMC also with stride:K, as in the paper. Recycling never changes a chain, so all do the
-/// same work beside. They take turns of a few hundredths of a second, by the clock of the thread's
-/// own CPU time.
+/// same work otherwise. They take turns of a few hundredths of a second of the thread's CPU time.
 ///
-/// Where the model's data and a kernel's buffers lie in memory decides which of them get into each
-/// other's way in the cache, and moves the time of a cheap step by tenths. So the density and all
-/// kernels are built many times, behind gaps of random width: percents are medians over builds (of
-/// medians over the turns of a build) of the ratio to `none`, and their errors come from what
-/// differs between builds.
+/// The addresses of the model's data and a kernel's buffers decide which of them compete for the
+/// same cache lines, which changes the time of a cheap step by tens of percent. Therefore the
+/// density and all kernels are built many times, after gaps of random width: percentages are
+/// medians over builds (of medians over the turns of a build) of the ratio to `none`, and their
+/// errors come from the variation between builds.
 ///
-/// Gradients are taken one by one, and nothing is computed of the states but that some kernels
-/// store them, as a run does that keeps everything in memory.
+/// Gradients are evaluated one at a time. Nothing is computed from the states; some kernels store
+/// them, like a run that keeps everything in memory.
 std::vector<OverheadRow> run_overhead(const Workshop& workshop, const TestCase& test_case,
                                       const Preparation& preparation, const Truth& truth,
                                       const std::function<Density()>& make_density);

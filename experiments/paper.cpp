@@ -1,4 +1,4 @@
-// Runs the sections in order, tells how far they are, and writes what came out.
+// Runs the sections in order, reports progress, and writes the tables.
 #include "experiments/paper.hpp"
 
 #include <fmt/chrono.h>
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <thread>
@@ -42,10 +43,10 @@ std::string processor_name() {
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
-/// Of the files in `pieces`: to be raised when what is stored changes.
+/// Version of the files in `pieces`: raise it when their contents change.
 constexpr int piece_format = 3;
 
-/// The folder belongs to one scale and seed: pieces of others must not mix.
+/// A folder belongs to one scale and seed: pieces of different runs must not mix.
 void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
   const std::string mine = fmt::format("format {}\nscale {}\nseed {}\n", piece_format,
                                        describe(settings.scale), settings.seed);
@@ -63,14 +64,15 @@ void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
   std::string theirs = read_file(mark);
   if (theirs == mine) return;
   std::replace(theirs.begin(), theirs.end(), '\n', ' ');
-  throw ConfigError(fmt::format(
-      "setting output: {} holds a run of {}which cannot go on as scale {} seed {}; choose another "
-      "folder, or --fresh to begin anew",
-      settings.output.string(), theirs, describe(settings.scale), settings.seed));
+  throw ConfigError(
+      fmt::format("setting output: {} holds a run of {}which cannot continue as scale {} seed {}; "
+                  "choose another "
+                  "folder, or --fresh to start over",
+                  settings.output.string(), theirs, describe(settings.scale), settings.seed));
 }
 
-/// Seconds of the clock that went into the pieces of a folder, in however many runs. A run counts
-/// up to its last finished piece.
+/// Wall-clock seconds spent on the pieces of a folder, over all runs. A run counts up to its last
+/// finished piece.
 class Stopwatch {
  public:
   explicit Stopwatch(const fs::path& pieces) : file_(pieces / "seconds.csv") {
@@ -107,6 +109,140 @@ std::set<std::string> wanted_sections(const PaperSettings& settings) {
   return {settings.sections.begin(), settings.sections.end()};
 }
 
+/// One run of the wanted sections.
+class PaperRun {
+ public:
+  PaperRun(const PaperSettings& settings, const PaperCallbacks& callbacks)
+      : settings_(settings),
+        callbacks_(callbacks),
+        wanted_(wanted_sections(settings)),
+        workshop_(make_workshop()),
+        stopwatch_(workshop_.pieces),
+        agenda_(settings.scale, wanted_) {
+    agenda_.forget_finished(workshop_.pieces);
+    workshop_.finished = [this](const std::string& piece) { report(piece); };
+  }
+
+  void run() {
+    const fs::path& folder = settings_.output;
+    const std::vector<std::unique_ptr<CaseResults>> cases = run_cases();
+    write_results(cases, folder);
+    if (wanted_.contains("trajectory")) write_trajectory(folder);
+    run_tuning_study();
+    run_gradients_study();
+    run_overhead_study();
+    write_claims(judge_claims(cases, folder), folder);
+    write_run();
+  }
+
+ private:
+  Workshop make_workshop() {
+    Workshop workshop;
+    workshop.scale = settings_.scale;
+    workshop.seed = settings_.seed;
+    workshop.threads = settings_.threads;
+    workshop.pieces = settings_.output / "pieces";
+    workshop.data_folder = settings_.data_folder;
+    workshop.stop = callbacks_.stop;
+    claim_folder(settings_, workshop.pieces);
+    return workshop;
+  }
+
+  void report(const std::string& piece) {
+    agenda_.finish(piece);
+    stopwatch_.note_finished_piece();
+    progress_.piece = piece;
+    progress_.done = agenda_.done();
+    progress_.seconds = stopwatch_.seconds_of_this_run();
+    progress_.seconds_left =
+        progress_.done > 0 ? progress_.seconds * (1 - progress_.done) / progress_.done : 0;
+    callbacks_.progress(progress_);
+  }
+
+  std::vector<std::unique_ptr<CaseResults>> run_cases() {
+    std::vector<std::unique_ptr<CaseResults>> cases;
+    for (const CaseName name : all_cases) {
+      progress_.section = describe(name);
+      auto results =
+          wanted_.contains(describe(name)) ? run_case(workshop_, name) : load_case(workshop_, name);
+      if (results == nullptr) continue;
+      if (!results->test_case.notice.empty()) callbacks_.notice(results->test_case.notice);
+      cases.push_back(std::move(results));
+    }
+    return cases;
+  }
+
+  /// Calls `run` with the foundation of every case that takes part in the section at this scale.
+  template <class TakesPart, class Run>
+  void study_cases(const std::string& section, TakesPart&& takes_part, Run&& run) {
+    if (!wanted_.contains(section)) return;
+    progress_.section = section;
+    for (const CaseName name : all_cases) {
+      if (takes_part(name)) run(lay_foundation(workshop_, name));
+    }
+  }
+
+  void run_tuning_study() {
+    std::vector<TuningStudy> studies;
+    study_cases(
+        "tuning",
+        [&](CaseName name) { return !tuning_size_of(settings_.scale, name).lengths.empty(); },
+        [&](const Foundation& base) {
+          studies.push_back(run_tuning(workshop_, base.test_case, base.preparation, base.truth));
+        });
+    if (!studies.empty()) write_tuning(studies, settings_.output);
+  }
+
+  void run_gradients_study() {
+    std::vector<SharpeningStudy> studies;
+    study_cases(
+        "gradients", [&](CaseName name) { return sharpening_runs_of(settings_.scale, name) > 0; },
+        [&](const Foundation& base) {
+          studies.push_back(
+              run_sharpening(workshop_, base.test_case, base.preparation, base.truth));
+        });
+    if (!studies.empty()) write_sharpening(studies, settings_.output);
+  }
+
+  void run_overhead_study() {
+    std::vector<OverheadRow> rows;
+    study_cases(
+        "overhead", [](CaseName) { return true; },
+        [&](const Foundation& base) {
+          const auto make_density = [&] {
+            return make_test_case(base.test_case.name, workshop_.data_folder,
+                                  cox_grid_of(settings_.scale))
+                .density;
+          };
+          std::ranges::move(
+              run_overhead(workshop_, base.test_case, base.preparation, base.truth, make_density),
+              std::back_inserter(rows));
+        });
+    if (!rows.empty()) write_overhead(rows, settings_.output);
+  }
+
+  void write_run() const {
+    const std::size_t cores = std::thread::hardware_concurrency();
+    const std::size_t threads = settings_.threads == 0 ? cores : settings_.threads;
+    Table run({"key", "value"});
+    run.append({"scale", describe(settings_.scale)});
+    run.append({"seed", settings_.seed});
+    run.append({"version", REHMC_VERSION});
+    run.append({"machine", fmt::format("{} of {} cores, {}", threads, cores, processor_name())});
+    run.append({"date", today()});
+    run.append({"seconds", stopwatch_.seconds_of_all_runs()});
+    run.write(settings_.output / "run.csv");
+  }
+
+  const PaperSettings& settings_;
+  const PaperCallbacks& callbacks_;
+  std::set<std::string> wanted_;
+  Workshop workshop_;
+  Stopwatch stopwatch_;
+  Agenda agenda_;
+  PaperProgress progress_;
+};
+
 }  // namespace
 
 const std::vector<Section>& sections() {
@@ -124,92 +260,7 @@ const std::vector<Section>& sections() {
 }
 
 void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {
-  const std::set<std::string> wanted = wanted_sections(settings);
-  Workshop workshop;
-  workshop.scale = settings.scale;
-  workshop.seed = settings.seed;
-  workshop.threads = settings.threads;
-  workshop.pieces = settings.output / "pieces";
-  workshop.data_folder = settings.data_folder;
-  workshop.stop = callbacks.stop;
-  claim_folder(settings, workshop.pieces);
-  Stopwatch stopwatch(workshop.pieces);
-
-  Agenda agenda(settings.scale, wanted);
-  agenda.forget_finished(workshop.pieces);
-  PaperProgress progress;
-  workshop.finished = [&](const std::string& piece) {
-    agenda.finish(piece);
-    stopwatch.note_finished_piece();
-    progress.piece = piece;
-    progress.done = agenda.done();
-    progress.seconds = stopwatch.seconds_of_this_run();
-    progress.seconds_left =
-        progress.done > 0 ? progress.seconds * (1 - progress.done) / progress.done : 0;
-    callbacks.progress(progress);
-  };
-
-  std::vector<std::unique_ptr<CaseResults>> cases;
-  for (const CaseName name : all_cases) {
-    progress.section = describe(name);
-    auto results =
-        wanted.contains(describe(name)) ? run_case(workshop, name) : load_case(workshop, name);
-    if (results == nullptr) continue;
-    if (!results->test_case.notice.empty()) callbacks.notice(results->test_case.notice);
-    cases.push_back(std::move(results));
-  }
-  write_results(cases, settings.output);
-  if (wanted.contains("trajectory")) write_trajectory(settings.output);
-  // Cases that a study leaves out at this scale have nothing to be laid.
-  const auto study_cases = [&](const std::string& section, auto&& takes_part, auto&& run) {
-    if (!wanted.contains(section)) return;
-    progress.section = section;
-    for (const CaseName name : all_cases) {
-      if (takes_part(name)) run(lay_foundation(workshop, name));
-    }
-  };
-  const Scale scale = settings.scale;
-  std::vector<TuningStudy> tuning;
-  study_cases(
-      "tuning", [&](CaseName name) { return !tuning_size_of(scale, name).lengths.empty(); },
-      [&](const Foundation& base) {
-        tuning.push_back(run_tuning(workshop, base.test_case, base.preparation, base.truth));
-      });
-  if (!tuning.empty()) write_tuning(tuning, settings.output);
-  std::vector<SharpeningStudy> gradients;
-  study_cases(
-      "gradients", [&](CaseName name) { return sharpening_runs_of(scale, name) > 0; },
-      [&](const Foundation& base) {
-        gradients.push_back(run_sharpening(workshop, base.test_case, base.preparation, base.truth));
-      });
-  if (!gradients.empty()) write_sharpening(gradients, settings.output);
-  std::vector<OverheadRow> overhead;
-  study_cases(
-      "overhead", [](CaseName) { return true; },
-      [&](const Foundation& base) {
-        const auto make_density = [&] {
-          return make_test_case(base.test_case.name, workshop.data_folder, cox_grid_of(scale))
-              .density;
-        };
-        for (OverheadRow& row :
-             run_overhead(workshop, base.test_case, base.preparation, base.truth, make_density)) {
-          overhead.push_back(std::move(row));
-        }
-      });
-  if (!overhead.empty()) write_overhead(overhead, settings.output);
-  write_claims(judge_claims(cases, settings.output), settings.output);
-
-  Table run({"key", "value"});
-  run.append({"scale", describe(settings.scale)});
-  run.append({"seed", settings.seed});
-  run.append({"version", REHMC_VERSION});
-  run.append({"machine", fmt::format("{} of {} cores, {}",
-                                     settings.threads == 0 ? std::thread::hardware_concurrency()
-                                                           : settings.threads,
-                                     std::thread::hardware_concurrency(), processor_name())});
-  run.append({"date", today()});
-  run.append({"seconds", stopwatch.seconds_of_all_runs()});
-  run.write(settings.output / "run.csv");
+  PaperRun(settings, callbacks).run();
 }
 
 }  // namespace rehmc::experiments

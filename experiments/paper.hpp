@@ -1,4 +1,4 @@
-// The numerical section of the paper as a plan: what is run, written and judged.
+// The numerical sections of the paper: runs them and writes their tables.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +26,15 @@ struct PaperSettings {
   std::size_t threads = 0;
   std::filesystem::path output;
   std::filesystem::path data_folder;
-  bool fresh = false;  ///< forget what an earlier run has finished
+  bool fresh = false;  ///< discard what an earlier run has finished
 };
 
-/// How far it is.
+/// How far the run is.
 struct PaperProgress {
   std::string section;
   std::string piece;   ///< what was finished last
   double done = 0;     ///< share of the work, roughly
-  double seconds = 0;  ///< since the beginning
+  double seconds = 0;  ///< since the start
   double seconds_left = 0;
 };
 

@@ -102,10 +102,10 @@ class Pilots {
       tuning_.step_size = averaging.learn(step([](std::size_t, const Transition&) {}));
     }
     tuning_.step_size = averaging.averaged();
-    // The average lags behind, most of all in short runs: a few corrections at fixed step size, by
-    // the secant of the last two where they are far enough apart. To begin with, acceptance falls
-    // by about 0.57 per unit of log step size, as 2 Phi(-x) does at 0.7 if x grows like the square
-    // of the step size.
+    // The average lags, most of all in short runs: a few corrections at fixed step size, by the
+    // secant of the last two where they are far enough apart. The first slope: acceptance falls by
+    // about 0.57 per unit of log step size, as 2 Phi(-x) does at 0.7 if x grows like the square of
+    // the step size.
     constexpr int corrections = 4;
     double slope = 0.57;
     double last_acceptance = 0;
@@ -161,8 +161,8 @@ class Pilots {
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };
 
-/// Means over pilots and trajectories of the jump to every step of a path, rejected ones counting
-/// as none.
+/// Means over pilots and trajectories of the jump to every step of a path; a rejected step counts
+/// as no jump.
 JumpCurve measure_jumps(Pilots& pilots, std::size_t steps, std::size_t rounds) {
   std::vector<std::vector<double>> norms(pilots.size(), std::vector<double>(steps));
   std::vector<std::vector<double>> squares = norms;
@@ -173,7 +173,7 @@ JumpCurve measure_jumps(Pilots& pilots, std::size_t steps, std::size_t rounds) {
       starts[chain].assign(state.begin(), state.end());
     }
     pilots.step([&](std::size_t chain, const Transition& transition) {
-      // A path that lost states cannot say which step is which.
+      // In a path that lost states the steps cannot be told apart.
       std::span<const WeightedState> path = transition.recycled;
       const std::vector<double>& start = starts[chain];
       const auto square_jump = [&](const StateView& state) {
@@ -288,42 +288,38 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
   return settings;
 }
 
-Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
-  const Size size = size_of(workshop.scale, test_case.name);
-  Preparation preparation;
-  preparation.states = first_states(workshop, test_case, size);
+namespace {
 
-  const auto store_states = [&](const Pilots& pilots) {
-    for (std::size_t chain = 0; chain < pilots.size(); ++chain) {
-      const auto state = pilots.state(chain);
-      preparation.states[chain].assign(state.begin(), state.end());
-    }
-  };
+/// Multinomial NUTS first: step size, rough moments of the target, and states close to
+/// stationarity. Returns the mean number of leapfrog steps of a tree.
+double prepare_nuts(const Workshop& workshop, const TestCase& test_case, const Size& size,
+                    Preparation& preparation) {
+  preparation.path_length = 1;
+  Pilots pilots(workshop, test_case, preparation.states,
+                kernel_settings(test_case, preparation, KernelKind::nuts), "nuts");
+  double& tuned = preparation.step_sizes[place_of(KernelKind::nuts)];
+  tuned = pilots.tune(size.tuning_iterations, pilots.first_guess());
+  std::vector<double> counts(pilots.size());
+  pilots.step([&](std::size_t chain, const Transition& transition) {
+    counts[chain] = transition.leapfrogs;
+  });
   double leapfrogs = 0;
-  {
-    preparation.path_length = 1;
-    Pilots pilots(workshop, test_case, preparation.states,
-                  kernel_settings(test_case, preparation, KernelKind::nuts), "nuts");
-    double& tuned = preparation.step_sizes[place_of(KernelKind::nuts)];
-    tuned = pilots.tune(size.tuning_iterations, pilots.first_guess());
-    std::vector<double> counts(pilots.size());
-    pilots.step([&](std::size_t chain, const Transition& transition) {
-      counts[chain] = transition.leapfrogs;
-    });
-    for (const double count : counts) leapfrogs += count / static_cast<double>(counts.size());
-    if (test_case.exact) {
-      know_target(*test_case.exact, preparation);
-    } else {
-      look_at_target(pilots, size.tuning_iterations, preparation);
-    }
-    store_states(pilots);
+  for (const double count : counts) leapfrogs += count / static_cast<double>(counts.size());
+  if (test_case.exact) {
+    know_target(*test_case.exact, preparation);
+  } else {
+    look_at_target(pilots, size.tuning_iterations, preparation);
   }
-  {
-    Pilots pilots(workshop, test_case, preparation.states,
-                  kernel_settings(test_case, preparation, KernelKind::nuts_slice), "nuts-slice");
-    preparation.step_sizes[place_of(KernelKind::nuts_slice)] =
-        pilots.tune(size.tuning_iterations, step_size(preparation, KernelKind::nuts));
+  for (std::size_t chain = 0; chain < pilots.size(); ++chain) {
+    const auto state = pilots.state(chain);
+    preparation.states[chain].assign(state.begin(), state.end());
   }
+  return leapfrogs;
+}
+
+/// Path length and step size of HMC, given the size of NUTS's trees.
+void prepare_hmc(const Workshop& workshop, const TestCase& test_case, const Size& size,
+                 double leapfrogs, Preparation& preparation) {
   double& hmc_step = preparation.step_sizes[place_of(KernelKind::hmc)];
   hmc_step = step_size(preparation, KernelKind::nuts);
   if (test_case.path_rule == PathRule::leading_quarter) {
@@ -339,9 +335,9 @@ Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
     const double size_of_jumps = pilots.tune(size.tuning_iterations, hmc_step);
     preparation.jumps =
         measure_jumps(pilots, static_cast<std::size_t>(steps), size.tuning_iterations / 2);
-    // By the square: for the volatility the rule as printed has its peak at some 12 steps, the
-    // period of the fastest coordinates, where the slow ones hardly move; the paper's 90 lies on
-    // the plateau of the square.
+    // By the square: for the volatility the rule as printed peaks at about 12 steps, the period of
+    // the fastest coordinates, where the slow ones hardly move; the paper's 90 lies on the plateau
+    // of the square.
     preparation.path_length =
         static_cast<double>(preparation.jumps.best_steps_by_square()) * size_of_jumps;
     hmc_step = size_of_jumps;
@@ -349,6 +345,22 @@ Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
   Pilots pilots(workshop, test_case, preparation.states,
                 kernel_settings(test_case, preparation, KernelKind::hmc), "hmc");
   hmc_step = pilots.tune(size.tuning_iterations, hmc_step);
+}
+
+}  // namespace
+
+Preparation prepare(const Workshop& workshop, const TestCase& test_case) {
+  const Size size = size_of(workshop.scale, test_case.name);
+  Preparation preparation;
+  preparation.states = first_states(workshop, test_case, size);
+  const double leapfrogs = prepare_nuts(workshop, test_case, size, preparation);
+  {
+    Pilots pilots(workshop, test_case, preparation.states,
+                  kernel_settings(test_case, preparation, KernelKind::nuts_slice), "nuts-slice");
+    preparation.step_sizes[place_of(KernelKind::nuts_slice)] =
+        pilots.tune(size.tuning_iterations, step_size(preparation, KernelKind::nuts));
+  }
+  prepare_hmc(workshop, test_case, size, leapfrogs, preparation);
   return preparation;
 }
 

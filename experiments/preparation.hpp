@@ -1,4 +1,4 @@
-// Before the simulations of a test case: step sizes, path lengths, a first look.
+// Before the simulations of a test case: step sizes, path lengths, rough moments of the target.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Preparation {
   double step_sizes[3] = {1, 1, 1};  ///< in the order of all_kernels
   double path_length = 0;            ///< of HMC, where the rule is a length
   JumpCurve jumps;                   ///< where the rule is a jump
-  /// Of the parameters, roughly: where histograms are laid.
+  /// Of the parameters, roughly: they place the histograms.
   std::vector<double> centre;
   std::vector<double> sd;
   std::vector<double> quantile;
@@ -52,14 +52,14 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
                                KernelKind kind);
 double step_size(const Preparation& preparation, KernelKind kind);
 
-/// Tunes every kernel for an acceptance probability of 0.7 by dual averaging, all pilot chains in
-/// step: learning from their mean, it settles at 0.7 sharp.
+/// Tunes every kernel to an acceptance probability of 0.7 by dual averaging on the mean over all
+/// pilot chains, which move in step.
 Preparation prepare(const Workshop& workshop, const TestCase& test_case);
 
-/// What users read of states, parameter by parameter: views that live until the next call.
+/// The parameters of states; the views are valid until the next call.
 class ParameterReader {
  public:
-  /// The density as the chain uses it, which must outlive the reader.
+  /// The density is the engine's for this chain, and must outlive the reader.
   explicit ParameterReader(const Density& density);
   std::span<const std::span<const double>> read(std::span<const WeightedState> states);
   std::span<const double> read(const StateView& state);

@@ -1,4 +1,4 @@
-// From studies to tables.
+// Turns studies into tables.
 #include "experiments/results.hpp"
 
 #include <fmt/format.h>
@@ -14,15 +14,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Girolami and Calderhead (2011) took 0.1; this one makes the longest paths of 30 steps, 4.5, as
-/// long as three quarters of a period of a standard normal.
+/// Girolami and Calderhead (2011) used 0.1; with this one the longest paths, 30 steps, have length
+/// 4.5, three quarters of a period of a standard normal.
 constexpr double small_step = 0.15;
 constexpr double enough = 0.95;  ///< of the ESS of recycling everything
 
 std::string preparation_name(CaseName name) { return describe(name) + "-preparation"; }
 
-/// The average over estimators: without the means for the Gaussian, as in the paper, since means of
-/// narrow coordinates gain without end.
+/// The average over estimators: without the means for the Gaussian, as in the paper, because the
+/// gain of means of narrow coordinates has no bound.
 Measured share(const CaseResults& results, const Gains& gains, std::size_t arm) {
   return results.test_case.exact ? gains.share_of_all_but_means(arm) : gains.share_of_all(arm);
 }
@@ -52,7 +52,7 @@ void write_parameters(const CaseResults& results, KernelKind kind, const fs::pat
                             gains.log2_by_parameter(study.paper_arm, statistic)});
   }
   Table table(columns);
-  // Four digits are more than the errors deserve.
+  // Four digits are more precise than the errors.
   const auto digits = [](double value) { return Cell(fmt::format("{:.4g}", value)); };
   for (std::size_t i = 0; i < results.truth.sd.size(); ++i) {
     std::vector<Cell> row{i + 1, digits(results.truth.sd[i]), study.arms[study.paper_arm].count};
@@ -168,7 +168,7 @@ std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name) {
     results->small_steps = std::make_unique<Study>(run_study(
         workshop, results->test_case, small, results->truth, KernelKind::hmc, small_steps_variant));
   }
-  // They point at the studies, which stay where they are from now on.
+  // They point at the studies, which do not move from here on.
   for (const Study& study : results->studies) results->gains.emplace_back(study);
   return results;
 }

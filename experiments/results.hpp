@@ -19,10 +19,10 @@ struct Foundation {
   Preparation preparation;
   Truth truth;
 };
-/// Runs what is missing of it.
+/// Runs what is missing.
 Foundation lay_foundation(const Workshop& workshop, CaseName name);
 
-/// All that was found out about one test case.
+/// All results of one test case.
 struct CaseResults : Foundation {
   Size size;
   std::array<Study, std::size(all_kernels)> studies;
@@ -36,15 +36,15 @@ struct CaseResults : Foundation {
 /// Runs what is missing of one test case.
 std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name);
 
-/// The same from what was run before; nothing if a piece is missing.
+/// The same from stored pieces; nothing if one is missing.
 std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name);
 
 /// The family of the paper: the smallest K whose ESS, averaged over all estimators, is within 5% of
 /// recycling everything; 0 if none of those that were tried is.
 std::size_t sufficient_count(const CaseResults& results, KernelKind kind);
 
-/// The ESS with one K of that family, so averaged, as a share of that of recycling everything; NaN
-/// if it was not tried.
+/// The ESS with one K of that family, averaged likewise, as a share of that of recycling
+/// everything; NaN if it was not tried.
 double share_with(const CaseResults& results, KernelKind kind, std::size_t count);
 
 /// Squared error of the ground truth relative to the mean squared error of a recycled chain: the
@@ -52,7 +52,7 @@ double share_with(const CaseResults& results, KernelKind kind, std::size_t count
 double truth_share(const CaseResults& results, KernelKind kind);
 
 /// Writes settings.csv, notice.csv, counts.csv, lengths.csv, components.csv and the files of every
-/// case and kernel; docs are in experiments/README.md.
+/// case and kernel; experiments/README.md describes them.
 void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases,
                    const std::filesystem::path& folder);
 

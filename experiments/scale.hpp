@@ -1,4 +1,4 @@
-// How large the experiments are: the paper's own size, twenty minutes, or a check in minutes.
+// Sizes of the experiments: the paper's own, about twenty minutes, or a check of a few minutes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace rehmc::experiments {
 
 enum class Scale { smoke, quick, full };
 std::string describe(Scale scale);
-/// By name. ConfigError names those that there are.
+/// By name. ConfigError lists the names.
 Scale parse_scale(std::string_view name);
 
 /// How much is simulated of one test case.
@@ -22,7 +22,7 @@ struct Size {
   std::size_t groups;      ///< of chains, which give the Monte Carlo error; divides `chains`
   std::size_t pilot_chains;
   std::size_t pilot_warmup;
-  std::size_t tuning_iterations;  ///< of dual averaging, all pilot chains in step
+  std::size_t tuning_iterations;  ///< of dual averaging on all pilot chains together
   std::size_t truth_chains;       ///< multiple of truth_groups
   std::size_t truth_iterations;
   std::size_t burn_in;  ///< from a state of the ground truth to an independent one
@@ -46,8 +46,8 @@ TuningSize tuning_size_of(Scale scale, CaseName name);
 std::size_t sharpening_runs_of(Scale scale, CaseName name);
 
 struct OverheadSize {
-  std::size_t builds;  ///< how often all kernels are built anew, elsewhere in memory
-  std::size_t rounds;  ///< turns of every kernel of a build whose time is taken
+  std::size_t builds;  ///< how often all kernels are built, each time elsewhere in memory
+  std::size_t rounds;  ///< turns of every kernel of a build that are timed
 };
 OverheadSize overhead_size_of(Scale scale);
 

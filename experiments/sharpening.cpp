@@ -42,14 +42,14 @@ SampleSettings settings_of_run(const Setting& setting, std::size_t run) {
   settings.warmup.metric = MetricKind::unit;
   settings.warmup.step_size = step_size(preparation, KernelKind::nuts);
   for (std::uint32_t chain = 0; chain < chains_of_run; ++chain) {
-    // A state of the long run for each chain of each run, far from all others.
+    // Each chain of each run starts from its own state of the long run, far from all others.
     const auto number = static_cast<std::uint32_t>(run * chains_of_run) + chain;
     settings.start.push_back(starting_position(test_case, truth, {*settings.seed, number, 0}));
   }
   return settings;
 }
 
-/// As sample() of the library, but for a user who may stop it.
+/// Like sample() of the library, but the user can stop it.
 ChainResult run_chain(const Workshop& workshop, const Density& density,
                       const SampleSettings& settings, const Address& address) {
   Chain chain(density, settings, address);
@@ -165,8 +165,8 @@ double SharpeningStudy::mean_square(std::size_t left_out, std::size_t statistic,
   const double variance = std::max(0.0, squares - sum * bias) / (count - 1);
   const double of_truth = truth_error[statistic][parameter];
   const double bias_variance = variance / count + of_truth * of_truth;
-  const bool plain_to_see = bias * bias > 9 * bias_variance;
-  return variance + (plain_to_see ? bias * bias - bias_variance : 0);
+  const bool significant = bias * bias > 9 * bias_variance;
+  return variance + (significant ? bias * bias - bias_variance : 0);
 }
 
 std::vector<double> SharpeningStudy::log2_without(std::size_t left_out, std::size_t statistic,

@@ -1,4 +1,4 @@
-// What the gradients of recycled states gain as control variates, run by run as users run it.
+// Gains from the gradients of recycled states as control variates, measured on ordinary runs.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ using RunErrors = std::array<std::vector<float>, sharpened_statistics.size()>;
 /// One run of four chains.
 struct SharpeningRun {
   std::array<RunErrors, estimators> errors;
-  double refused =
-      0;  ///< share of parameters that were not sharpened: the recycled estimate stands
+  /// Share of parameters that were not sharpened: the recycled estimate is used.
+  double refused = 0;
 
   void add(const SharpeningRun& other) { *this = other; }  ///< every run is a group of its own
 
@@ -52,9 +52,9 @@ struct SharpeningStudy {
  private:
   std::vector<double> log2_without(std::size_t left_out, std::size_t statistic,
                                    Estimator estimator) const;
-  /// Mean squared error: the variance over runs, and the squared bias where it is plain to see,
-  /// that is, beyond three standard errors, those of the ground truth included. So a ground truth
-  /// that is less precise than what it judges does not count as the error of that.
+  /// Mean squared error: the variance over runs, plus the squared bias where it exceeds three
+  /// standard errors, those of the ground truth included. So the error of a ground truth that is
+  /// less precise than an estimate is not counted as the estimate's.
   double mean_square(std::size_t left_out, std::size_t statistic, std::size_t parameter,
                      Estimator estimator) const;
 };
@@ -62,15 +62,15 @@ struct SharpeningStudy {
 /// Runs of 4 chains with 1000 draws each from stationarity: multinomial NUTS with unit metric at
 /// the tuned step size, spread:8 (spread:4 for the two large cases), summarised and sharpened.
 ///
-/// The Cox process is sampled in coordinates in which its metric is the unit metric, but users read
-/// functions of many of these: of those nothing is known to sharpen by if there are thousands.
-/// So its states are read in its own coordinates before they are sharpened, with gradients to
-/// match, which cost one evaluation for every kept state.
+/// The Cox process is sampled in coordinates in which its metric is the unit metric, but its
+/// parameters are functions of many of these, which cannot be sharpened if there are thousands. So
+/// its states are converted to its own coordinates before they are sharpened, with the gradients
+/// there, which cost one evaluation for every kept state.
 SharpeningStudy run_sharpening(const Workshop& workshop, const TestCase& test_case,
                                const Preparation& preparation, const Truth& truth);
 
-/// Turns a run into what it were, had it been sampled in the coordinates that its users read, those
-/// of this density.
+/// Converts a run to what it would be if it had been sampled in the coordinates of this density,
+/// which are its parameters.
 void read_as_coordinates(const Workshop& workshop, Density density, SampleResult& result);
 
 /// sharpening.csv, and sharpening-CASE.csv for every case.

@@ -13,8 +13,8 @@ namespace rehmc::experiments {
 
 namespace {
 
-/// The greatest eigenvalue of a symmetric matrix and its eigenvector, by Lanczos iterations with
-/// full reorthogonalisation: for 250 rows several times faster than to find all.
+/// The largest eigenvalue of a symmetric matrix and its eigenvector, by Lanczos iterations with
+/// full reorthogonalisation: for 250 rows several times faster than computing all of them.
 std::pair<double, Eigen::VectorXd> leading_eigenpair(const Eigen::MatrixXd& matrix) {
   const Eigen::Index d = matrix.rows();
   const Eigen::Index steps = std::min<Eigen::Index>(d, 100);
@@ -37,7 +37,7 @@ std::pair<double, Eigen::VectorXd> leading_eigenpair(const Eigen::MatrixXd& matr
   return {solver.eigenvalues()(steps - 1), basis * solver.eigenvectors().col(steps - 1)};
 }
 
-/// The leading principal component of what an arm has seen so far.
+/// The leading principal component of the states of an arm so far.
 class LeadingComponent {
  public:
   /// Coordinates are the true principal axes, in rising order of these variances.
@@ -91,7 +91,7 @@ class LeadingComponent {
   Eigen::Index filled_ = 0;
 };
 
-/// Everything that a chain of a study needs to know.
+/// Everything that a chain of a study needs.
 struct Setting {
   const Workshop& workshop;
   const TestCase& test_case;

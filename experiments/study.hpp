@@ -11,7 +11,7 @@
 
 namespace rehmc::experiments {
 
-/// Parts of the chain at whose end errors are taken, beside the whole.
+/// Errors are computed at the end of these fractions of the chain.
 inline constexpr std::array<std::size_t, 6> length_divisors{32, 16, 8, 4, 2, 1};
 
 /// Errors of the leading principal component as the chain grows.
@@ -25,7 +25,7 @@ struct ErrorSums {
   double acceptance = 0;
   double leapfrogs = 0;
   double divergences = 0;
-  double seconds = 0;  ///< of the clock, all threads at work
+  double seconds = 0;  ///< wall-clock time, all threads working
   /// At the whole length: by arm, statistic and parameter.
   std::vector<std::array<std::vector<float>, statistics>> arms;
   /// For the arms plain, all and the paper's: by length, arm, statistic and parameter.
@@ -52,8 +52,8 @@ struct Study {
 std::string study_name(CaseName name, KernelKind kind, const std::string& variant = "");
 inline constexpr const char* small_steps_variant = "-small";
 
-/// Runs the chains of one kernel, or takes those that were run before. A variant, which some other
-/// preparation makes, has a name.
+/// Runs the chains of one kernel, or loads those that were run before. A variant with another
+/// preparation has a name.
 Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
                 const Truth& truth, KernelKind kind, const std::string& variant = "");
 

@@ -1,4 +1,4 @@
-// Builds the four test cases from the data that are there.
+// Builds the four test cases from the data available.
 #include "experiments/test_case.hpp"
 
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::string_view credit_file = "german.data-numeric";
 constexpr std::string_view closes_file = "sp500_close_2004_2015.csv";
-/// The paper leaves this close out: with it the next day's return is zero, and the density has no
-/// bound.
+/// The paper leaves this close out: with it the next day's return is zero, and the density is
+/// unbounded.
 constexpr std::string_view dropped_day = "2008-01-02";
 constexpr std::size_t closes_needed = 3000;
 constexpr std::uint64_t cox_seed = 1;
@@ -33,7 +33,7 @@ constexpr std::uint64_t cox_seed = 1;
 std::string stand_in(const std::string& what, std::string_view file) {
   return fmt::format(
       "NOT THE PAPER'S DATA: {} was simulated, since the data folder has no file {} "
-      "(experiments/data/README.md tells where to get it)",
+      "(experiments/data/README.md says where to get it)",
       what, file);
 }
 
@@ -44,8 +44,8 @@ std::vector<double> read_closes(const fs::path& path) {
     if (table.text(row, "date") != dropped_day) closes.push_back(table.number(row, "close"));
   }
   if (closes.size() != closes_needed) {
-    throw DataError(fmt::format("{}: found {} closes beside that of {}, expected {}", path.string(),
-                                closes.size(), dropped_day, closes_needed));
+    throw DataError(fmt::format("{}: found {} closes without that of {}, expected {}",
+                                path.string(), closes.size(), dropped_day, closes_needed));
   }
   return closes;
 }

@@ -22,11 +22,11 @@ std::string describe(CaseName name);
 /// How long a path of HMC is.
 enum class PathRule {
   leading_quarter,  ///< a quarter turn of the widest coordinate, times a factor within [1/2, 1]
-  greatest_jump,    ///< where the normalised squared jump is greatest, times [0.9, 1.1]
-  up_to_thirty,     ///< so many steps: uniform on 1, ..., 30
+  greatest_jump,    ///< where the normalised squared jump is largest, times [0.9, 1.1]
+  up_to_thirty,     ///< the number of steps is uniform on 1, ..., 30
 };
 
-/// Variances of independent normal coordinates: all that is to know of the first test case.
+/// Variances of independent normal coordinates, which define the first test case.
 using Variances = std::vector<double>;
 
 /// An exact draw, from the address alone.
@@ -35,7 +35,7 @@ std::vector<double> exact_draw(const Variances& variances, const Address& addres
 struct TestCase {
   CaseName name;
   std::string title;
-  /// What users read of it (its quantities) are the parameters of the study.
+  /// Its quantities are the parameters of the study.
   Density density;
   PathRule path_rule;
   /// Samples per iteration, the final state among them, that the paper found to suffice.
@@ -43,7 +43,7 @@ struct TestCase {
   std::size_t paper_count_nuts;
   /// Only the first: truth is exact, and so are starting positions.
   std::optional<Variances> exact;
-  /// What every output must say aloud: data or a size that are not those of the paper.
+  /// What every output must announce: data or a size that differ from the paper's.
   std::string notice;
 };
 
@@ -52,12 +52,12 @@ struct TestCase {
 inline constexpr std::uint64_t gaussian_seed = 367;
 
 /// Reads the data it needs from the folder (experiments/data/README.md names the files); without
-/// them it takes a simulated stand-in and says so in `notice`. DataError for files that are there
-/// but not as they should be. The Cox process has cox_grid x cox_grid cells.
+/// them it takes a simulated stand-in and says so in `notice`. DataError for files that
+/// exist but have other contents. The Cox process has cox_grid x cox_grid cells.
 TestCase make_test_case(CaseName name, const std::filesystem::path& data_folder,
                         std::size_t cox_grid = 64);
 
-/// The same density with what users read of it as its coordinates, for the case that is sampled in
+/// The same density in the coordinates that are its parameters, for the case that is sampled in
 /// others.
 std::optional<Density> density_as_read(const TestCase& test_case);
 

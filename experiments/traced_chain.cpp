@@ -1,4 +1,4 @@
-// Runs a kernel that keeps all states and finds out which of them the chain came from and went to.
+// Runs a kernel that keeps all states, and finds which of them the chain came from and went to.
 #include "experiments/traced_chain.hpp"
 
 #include <algorithm>

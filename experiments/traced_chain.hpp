@@ -14,11 +14,11 @@ namespace rehmc::experiments {
 
 class TracedChain {
  public:
-  /// The density as the chain must use it, which must outlive it.
+  /// The density is the engine's for this chain, and must outlive it.
   TracedChain(const Density& density, const KernelSettings& settings, Tuning tuning,
               std::span<const double> start, const Address& address);
 
-  /// One iteration whose trajectory nobody looks at.
+  /// One iteration whose trajectory is not looked at.
   const Transition& skip();
   /// One iteration; the views below are valid until the next.
   const Transition& step();

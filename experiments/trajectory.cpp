@@ -12,7 +12,7 @@ namespace rehmc::experiments {
 namespace {
 
 constexpr std::size_t grid_points = 61;
-/// Where all but a thousandth of the banana is.
+/// All but a thousandth of the banana lies here.
 constexpr double x_range[] = {-3, 3};
 constexpr double y_range[] = {-2.6, 2.6};
 
@@ -30,7 +30,7 @@ struct Point {
   void evaluate(const Banana& density) {
     energy = (p[0] * p[0] + p[1] * p[1]) / 2 - density(x, gradient);
   }
-  /// One leapfrog step, eq. 2 of the paper.
+  /// One leapfrog step (Nishimura & Dunson 2020, equation 2).
   void step(const Banana& density, double size) {
     for (std::size_t i = 0; i < 2; ++i) {
       p[i] += size / 2 * gradient[i];

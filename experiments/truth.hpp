@@ -11,13 +11,13 @@
 namespace rehmc::experiments {
 
 /// By statistic, then by parameter.
-using Table3 = std::array<std::vector<double>, statistics>;
+using ByStatistic = std::array<std::vector<double>, statistics>;
 
 struct Truth {
-  Table3 value;
-  Table3 error;  ///< standard errors; zero if exact
-  /// Variance that a single independent draw gives: what one divides by N for N of them.
-  Table3 unit_variance;
+  ByStatistic value;
+  ByStatistic error;  ///< standard errors; zero if exact
+  /// Variance of the estimate per independent draw: N draws have this over N.
+  ByStatistic unit_variance;
   std::vector<double> centre;  ///< of moments
   std::vector<double> sd;
   Bins bins;

@@ -114,7 +114,7 @@ std::vector<double> stationary_start(const Setting& setting, const Density& dens
   return {traced.position().begin(), traced.position().end()};
 }
 
-/// What one tuned chain makes of its gradients.
+/// The result of one tuned chain.
 struct Outcome {
   SquaredErrors squares;
   double iterations = 0;
@@ -226,16 +226,6 @@ std::vector<Measured> TuningStudy::mean_log2(std::size_t length) const {
 
 std::vector<double> TuningStudy::log2_by_parameter(std::size_t length, Statistic statistic) const {
   return log2_ratios(groups, groups.size(), length, static_cast<std::size_t>(statistic));
-}
-
-double TuningStudy::iterations(std::size_t length, TuningArm arm) const {
-  double sum = 0;
-  double repetitions = 0;
-  for (const TuningGroup& group : groups) {
-    sum += group.lengths[length].iterations[static_cast<std::size_t>(arm)];
-    repetitions += group.repetitions;
-  }
-  return sum / repetitions;
 }
 
 void adapt_metrics(const Workshop& workshop, const Density& density, std::span<const double> start,

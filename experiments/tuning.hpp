@@ -1,4 +1,4 @@
-// What recycling gains where it tunes the metric: NUTS with two covariances from the same chain.
+// Gains from recycling in the tuning of the metric: NUTS with two covariances from one chain.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr std::size_t tuning_arms = 2;
 /// Sums over repetitions for one length of the adaptation.
 struct TuningErrors {
   std::array<SquaredErrors, tuning_arms> squares;
-  std::array<double, tuning_arms> iterations{};  ///< that the gradients were enough for
+  std::array<double, tuning_arms> iterations{};  ///< that the gradients sufficed for
 
   template <class Archive>
   void archive(Archive& archive) {
@@ -54,26 +54,23 @@ struct TuningStudy {
   std::vector<Measured> mean_log2(std::size_t length) const;
   /// Per parameter.
   std::vector<double> log2_by_parameter(std::size_t length, Statistic statistic) const;
-  /// Mean number of iterations that the gradients were enough for.
-  double iterations(std::size_t length, TuningArm arm) const;
 };
 
-/// The paper's experiment, by Stan's settings of that time. A chain from stationarity with the unit
-/// metric: 50 iterations tune the step size, N_adapt more at that step size give both covariances.
-/// With each as M^{-1}, after Stan's shrinkage, 75 iterations tune the step size anew and NUTS goes
-/// on until it has taken 10^4 gradients. Longer adaptations of a repetition go on from shorter
+/// The paper's experiment, with Stan's settings of that time. A chain from stationarity with the
+/// unit metric: 50 iterations tune the step size, N_adapt more at that step size give both
+/// covariances. With each as M^{-1}, after Stan's shrinkage, 75 iterations tune the step size again
+/// and NUTS continues to 10^4 gradients. Longer adaptations of a repetition continue the shorter
 /// ones.
 ///
 /// Departure: covariances see 16 states of every trajectory, evenly spread. The paper does not say
-/// how many it took; it found 15 beside the final state to be as good as all.
+/// how many it used; it found 15 besides the final state to be as good as all.
 TuningStudy run_tuning(const Workshop& workshop, const TestCase& test_case,
                        const Preparation& preparation, const Truth& truth);
 
 /// tuning.csv, and tuning-CASE-N.csv for every case and length.
 void write_tuning(std::span<const TuningStudy> studies, const std::filesystem::path& folder);
 
-/// Both metrics after some iterations, and where the chain was then: what a repetition begins
-/// with.
+/// Both metrics after some iterations, and the position of the chain then.
 struct TunedMetrics {
   std::array<std::shared_ptr<const Metric>, tuning_arms> metrics;
   std::vector<double> position;

@@ -1,4 +1,4 @@
-// What every experiment works with: threads, seeds, the folder of finished pieces, a way to stop.
+// What every experiment needs: threads, seeds, the folder of finished pieces, a way to stop.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ struct Workshop {
   std::filesystem::path pieces;       ///< the folder of what is finished
   std::filesystem::path data_folder;  ///< may be empty
   const std::atomic<int>* stop = nullptr;
-  /// Told of every piece that is finished: what it was, and its share of the case's work.
+  /// Called with the name of every piece that is finished.
   std::function<void(const std::string& piece)> finished = [](const std::string&) {};
 
   /// Throws Stopped if the user asked for it.
@@ -39,14 +39,14 @@ struct Workshop {
     if (stop != nullptr && stop->load(std::memory_order_relaxed) > 0) throw Stopped();
   }
 
-  /// A seed of its own for every phase, so that no two share random numbers.
+  /// Every phase has its own seed, so that no two share random numbers.
   std::uint64_t seed_of(std::string_view phase) const;
 
   Engine engine(const Density& density, std::size_t chains) const {
     return {density, {EngineKind::batch, chains, threads, 32}};
   }
 
-  /// A finished piece, or nothing if it is still to be made. DataError for a damaged file.
+  /// A finished piece, or nothing if there is none yet. DataError for a damaged file.
   template <class Piece>
   std::optional<Piece> load(const std::string& name) const {
     const std::filesystem::path path = pieces / (name + ".bin");

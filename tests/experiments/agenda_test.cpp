@@ -1,4 +1,4 @@
-// That every section is on the agenda, piece by piece.
+// Every piece of every section is on the agenda.
 #include "experiments/agenda.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct Part {
   std::vector<std::string> pieces;
 };
 
-/// All that a section makes at scale smoke (tests/cli/paper_test.py sees that they are made).
+/// The pieces of a section at scale smoke (tests/cli/paper_test.py checks that they are made).
 std::vector<Part> parts() {
   const std::vector<std::string> cases{"gaussian", "logistic", "volatility", "cox"};
   std::vector<Part> all;

@@ -1,4 +1,4 @@
-// Every arm uses each state of a trajectory with its weight, in expectation, and 1 in all.
+// In expectation every arm uses each state of a trajectory with its weight; shares sum to 1.
 #include "experiments/arms.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// Gains and agreements from squared errors that are given, so that every number is known
-// beforehand.
+// Gains and agreements from given squared errors, so that every number is known in advance.
 #include "experiments/gains.hpp"
 
 #include <gtest/gtest.h>

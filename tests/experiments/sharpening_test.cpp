@@ -1,4 +1,4 @@
-// The study of sharpened estimates: errors of the very runs that users would make, honestly summed.
+// The study of sharpened estimates: errors of ordinary runs, and their sums.
 #include "experiments/sharpening.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(SharpeningStudy, RunsAreThoseOfUsers) {
     EXPECT_EQ(errors[2][0][i], static_cast<float>(rows[i].sharpened->estimate.mean / sds[i]));
   }
   EXPECT_EQ(study.refused(), 0);
-  // Gradients tell all of a normal: their errors are rounding, 2^20 times less than any chance.
+  // For a normal sharpened estimates are exact up to rounding, 2^20 times smaller than chance.
   for (std::size_t s = 0; s < 3; ++s) {
     EXPECT_GT(study.mean_log2(s, Estimator::sharpened).value, 20);
   }

@@ -1,4 +1,4 @@
-// A test case of three independent normal coordinates, on which every study takes a moment.
+// A test case of three independent normal coordinates, on which every study is fast.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ inline TestCase small_case() {
           ""};
 }
 
-/// That keeps its pieces in the folder.
+/// Keeps its pieces in the folder.
 inline Workshop small_workshop(const rehmc::testing::Folder& folder, std::size_t threads) {
   Workshop workshop;
   workshop.scale = Scale::smoke;

@@ -1,4 +1,4 @@
-// The trajectory of figure 1 is that of the library's own kernel, coin by coin.
+// The trajectory of figure 1 is that of the library's own kernel, acceptance by acceptance.
 #include "experiments/trajectory.hpp"
 
 #include <gtest/gtest.h>
