@@ -94,7 +94,7 @@ void store_model(const OpenedModel& model, const RunFolder& folder) {
   if (!model.program.empty()) write_whole(folder.program(), model.program);
 }
 
-Density stored_model(const Manifest& manifest, const RunFolder& folder) {
+OpenedModel stored_model(const Manifest& manifest, const RunFolder& folder) {
   const bool has_data = files::exists(folder.data());
   const std::string data = has_data ? read_file(folder.data()) : "";
   const std::string data_file = has_data ? folder.data().string() : "";
@@ -126,7 +126,7 @@ Density stored_model(const Manifest& manifest, const RunFolder& folder) {
                     folder.path().string(), manifest.model.name,
                     made_by.contains("stan_backend") ? "Stan's toolchain" : "this rehmc"));
   }
-  return std::move(model.density);
+  return model;
 }
 
 }  // namespace rehmc::cli

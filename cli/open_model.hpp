@@ -41,6 +41,6 @@ void store_model(const OpenedModel& model, const RunFolder& folder);
 
 /// The model that a manifest names, with the data in the folder. DataError if it is not the
 /// model that was sampled.
-Density stored_model(const Manifest& manifest, const RunFolder& folder);
+OpenedModel stored_model(const Manifest& manifest, const RunFolder& folder);
 
 }  // namespace rehmc::cli

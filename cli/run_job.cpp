@@ -69,13 +69,13 @@ void add_show_options(Command command, ShowOptions& options) {
 
 namespace {
 
-/// Prints a line of the model as it comes.
+/// Passes on a line of the model at once.
 void print_line(const std::string& line) { fmt::print(stderr, "model: {}\n", line); }
 
-/// What the model said, one line for each kind; nothing if it said nothing.
-void print_messages() {
-  std::uint64_t count = model_messages().others();
-  const std::vector<ModelMessages::Kind> kinds = model_messages().kinds();
+/// What the model printed, one line for each kind; nothing if it printed nothing.
+void print_messages(const ModelMessages& messages) {
+  std::uint64_t count = messages.others();
+  const std::vector<ModelMessages::Kind> kinds = messages.kinds();
   for (const ModelMessages::Kind& kind : kinds) count += kind.count;
   if (count == 0) return;
   fmt::print(stderr,
@@ -84,19 +84,24 @@ void print_messages() {
   for (const ModelMessages::Kind& kind : kinds) {
     fmt::print(stderr, "  {} ({}x)\n", kind.first, grouped(kind.count));
   }
-  if (model_messages().others() > 0) {
-    fmt::print(stderr, "  and {} lines of other kinds\n", grouped(model_messages().others()));
+  if (messages.others() > 0) {
+    fmt::print(stderr, "  and {} lines of other kinds\n", grouped(messages.others()));
   }
 }
 
 }  // namespace
 
-int run_job(const Density& density, const Manifest& manifest, const RunFolder& folder,
+int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options) {
+  const Density& density = model.density;
+  // Only models from files print.
+  ModelMessages* const messages = model.bridge ? &model.bridge->messages() : nullptr;
   ProgressKind progress = options.quiet ? ProgressKind::none : parse_progress(options.progress);
   if (options.verbose) {
-    for (const ModelMessages::Kind& kind : model_messages().kinds()) print_line(kind.first);
-    model_messages().listen(print_line);
+    if (messages != nullptr) {
+      for (const ModelMessages::Kind& kind : messages->kinds()) print_line(kind.first);
+      messages->listen(print_line);
+    }
     // Lines of the model would tear a display that redraws itself.
     if (progress == ProgressKind::terminal) progress = ProgressKind::plain;
   }
@@ -106,7 +111,7 @@ int run_job(const Density& density, const Manifest& manifest, const RunFolder& f
     const Display display(*job, progress);
     job->run(interrupts);
   }
-  if (!options.verbose) print_messages();
+  if (!options.verbose && messages != nullptr) print_messages(*messages);
   for (const std::string& problem : job->problems()) {
     fmt::print(stderr, "Note: {}; went on from an earlier state\n", problem);
   }

@@ -1,11 +1,11 @@
-// Runs a job with a display, and says at its end what came out: for sample, resume and extend.
+// Runs a job with a progress display and prints its summary: for sample, resume and extend.
 #pragma once
 
 #include <string>
 
 #include "command_line.hpp"
+#include "open_model.hpp"
 #include "rehmc/job/manifest.hpp"
-#include "rehmc/model/log_density.hpp"
 
 namespace rehmc::cli {
 
@@ -21,7 +21,7 @@ void add_show_options(Command command, ShowOptions& options);
 
 /// Samples what the manifest asks for and the folder does not hold yet, prints the summary, and
 /// returns the exit code.
-int run_job(const Density& density, const Manifest& manifest, const RunFolder& folder,
+int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options);
 
 }  // namespace rehmc::cli

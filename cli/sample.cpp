@@ -140,12 +140,9 @@ void set_init(const std::string& init, const OpenedModel& model, SampleSettings&
                               : read_init_file(init, model.density.names());
 }
 
-/// Removes what a run that could not even begin has left.
-void remove_stillborn(const RunFolder& folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    if (entry.path().filename().string().starts_with("checkpoint-")) return;
-  }
-  remove_run(folder);
+/// Removes the files of a run that failed before its first checkpoint.
+void remove_failed_start(const RunFolder& folder) {
+  if (!folder.has_checkpoint()) remove_run(folder);
 }
 
 bool parse_sharpen(const std::string& word) {
@@ -186,7 +183,7 @@ int sample(SampleOptions& options) {
   }
   run.check();
   manifest.settings = run;
-  // Bad words, patterns and combinations are told before a folder is made.
+  // Bad words, patterns and combinations are reported before a folder is made.
   parse_progress(options.show.progress);
   make_kernel(model.density, settings.kernel);
   recorded_columns(names_of(manifest.quantities), run);
@@ -197,9 +194,9 @@ int sample(SampleOptions& options) {
   try {
     store_model(model, folder);
     write_manifest(folder, manifest);
-    return run_job(model.density, manifest, folder, options.show);
+    return run_job(model, manifest, folder, options.show);
   } catch (...) {
-    remove_stillborn(folder);
+    remove_failed_start(folder);
     throw;
   }
 }

@@ -84,12 +84,13 @@ std::string plain(std::string message) {
 BridgeDensity interpret(const Program& program, const std::string& data, std::uint32_t seed) {
   const SharedLibrary library(library_file());
   auto* const build = library.function<const char*()>("stanli_build_id");
+  const auto messages = std::make_shared<ModelMessages>();
   const auto make = [&](const std::string& code) -> BridgeDensity {
     const Json manifest{{"mir", translate(library, program, code)},
                         {"build_id", build == nullptr ? "" : build()},
                         {"name", program.name}};
     const std::string given = data.empty() ? "{}" : data;
-    return {library.path(), with_key(given, "__stanli", manifest.dump()), seed};
+    return {library.path(), with_key(given, "__stanli", manifest.dump()), seed, messages};
   };
   try {
     BridgeDensity whole = make(program.code);
@@ -97,7 +98,7 @@ BridgeDensity interpret(const Program& program, const std::string& data, std::ui
     // without them.
     const std::string rest = without_generated(program.whole);
     if (rest == program.whole) return whole;
-    const MutedMessages muted;  // transformed data have said all they have to say
+    const MutedMessages muted(*messages);  // transformed data have already printed their lines
     BridgeDensity density = make(rest);
     density.generate_by(whole);
     return density;

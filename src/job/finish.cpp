@@ -11,6 +11,7 @@
 #include "rehmc/report/report.hpp"
 #include "rehmc/report/trajectory.hpp"
 #include "rehmc/summary/summary_json.hpp"
+#include "settings_json.hpp"
 
 namespace rehmc {
 
@@ -23,7 +24,7 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
   info.command =
       fmt::format("rehmc sample {}{} --seed {}", manifest.model.name,
                   std::filesystem::exists(folder.data()) ? " --data data.json" : "", manifest.seed);
-  info.settings_json = settings_json(manifest.settings);
+  info.settings_json = settings_json(manifest.settings).dump();
   info.trajectory = read_trajectory(folder);
   write_whole(folder.report(), report_page(result, summary, info));
 }
@@ -37,7 +38,7 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
   NetcdfInfo info;
   info.version = manifest.version;
   info.created = manifest.created;
-  info.settings_json = settings_json(manifest.settings);
+  info.settings_json = settings_json(manifest.settings).dump();
   info.thin = static_cast<std::size_t>(manifest.settings.thin);
   if (!summary.from_chunks) write_netcdf(folder.netcdf(), result, info);
 

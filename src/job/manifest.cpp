@@ -11,6 +11,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
 #include "rehmc/output/durable_file.hpp"
+#include "settings_json.hpp"
 
 namespace rehmc {
 
@@ -19,27 +20,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace files = std::filesystem;
 
-constexpr int format_version = 1;
-
-/// Whether rehmc itself may have written a file of this name.
-bool is_ours(const std::string& name) {
-  for (const char* start : {"manifest.json", "model.stan", "data.json", "summary.json",
-                            "report.html", "posterior.nc", "trajectory.json", "chain-", "recycled-",
-                            "metric-", "states-", "checkpoint-", ".writable"}) {
-    if (name.starts_with(start)) return true;
-  }
-  return false;
-}
+constexpr int format_version = 2;
 
 bool holds_other_files(const RunFolder& folder) {
   const files::directory_iterator entries(folder.path());
-  return std::any_of(begin(entries), end(entries),
-                     [](const auto& entry) { return !is_ours(entry.path().filename().string()); });
+  return std::any_of(begin(entries), end(entries), [](const auto& entry) {
+    return !RunFolder::is_ours(entry.path().filename().string());
+  });
 }
 
 void clear_run(const RunFolder& folder) {
   for (const auto& entry : files::directory_iterator(folder.path())) {
-    if (is_ours(entry.path().filename().string())) files::remove(entry.path());
+    if (RunFolder::is_ours(entry.path().filename().string())) files::remove(entry.path());
   }
 }
 
@@ -76,7 +68,7 @@ void write_manifest(const RunFolder& folder, const Manifest& manifest) {
   json["model"] = {{"name", manifest.model.name}, {"hash", manifest.model.hash}};
   if (!manifest.model.made_by.empty()) json["model"]["made_by"] = manifest.model.made_by;
   json["seed"] = manifest.seed;
-  json["settings"] = Json::parse(settings_json(manifest.settings));
+  json["settings"] = settings_json(manifest.settings);
   json["parameters"] = quantities_json(manifest);
   json["coordinates"] = manifest.coordinates;
   write_whole(folder.manifest(), json.dump(2) + "\n");
@@ -117,7 +109,7 @@ Manifest read_manifest(const RunFolder& folder) {
       read.generated = quantity.value("generated", false);
     }
     json.at("coordinates").get_to(manifest.coordinates);
-    manifest.settings = settings_from_json(json.at("settings").dump());
+    manifest.settings = settings_from_json(json.at("settings"));
     manifest.settings.sample.seed = manifest.seed;
     manifest.settings.check();
     return manifest;
@@ -157,7 +149,7 @@ void create_run_folder(const RunFolder& folder, bool force) {
     }
   }
   // A folder that cannot be written is better noticed before the sampling than after it.
-  const files::path probe = folder.path() / ".writable";
+  const files::path probe = folder.probe();
   try {
     write_whole(probe, "");
   } catch (const FileError& cause) {

@@ -1,4 +1,4 @@
-// Settings as JSON, choices by name, and patterns of parameter names.
+// Checks settings; choices by name, and patterns of parameter names.
 #include "rehmc/job/run_settings.hpp"
 
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "rehmc/core/error.hpp"
@@ -15,8 +14,6 @@
 namespace rehmc {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class Kind>
 using Choice = std::pair<std::string_view, Kind>;
@@ -77,6 +74,8 @@ MetricKind parse_metric(std::string_view name) { return parse("metric", name, me
 MetricSource parse_metric_source(std::string_view name) {
   return parse("metric-from", name, metric_sources);
 }
+std::string_view metric_name(MetricKind kind) { return name_of(metrics, kind); }
+std::string_view metric_source_name(MetricSource source) { return name_of(metric_sources, source); }
 
 void RunSettings::check() const {
   sample.check();
@@ -92,69 +91,6 @@ void RunSettings::check() const {
     throw ConfigError(
         "weight-by-steps: running summaries weigh all draws alike; leave out --no-draws");
   }
-}
-
-std::string settings_json(const RunSettings& settings) {
-  RunSettings copy = settings;
-  Json json;
-  json["kernel"] = describe(copy.sample.kernel.kind);
-  json["recycle"] = describe(copy.sample.kernel.recycling);
-  json["metric"] = name_of(metrics, copy.sample.warmup.metric);
-  json["metric_from"] = name_of(metric_sources, copy.sample.warmup.metric_from);
-  json["engine"] = describe(copy.sample.engine);
-  json["save_warmup"] = copy.save_warmup;
-  json["store_draws"] = copy.store_draws;
-  json["sharpen"] = copy.sample.sharpen;
-  json["recycle_generated"] = copy.sample.recycle_generated;
-  json["store_gradients"] = copy.store_gradients;
-  json["save"] = copy.save;
-  json["drop"] = copy.drop;
-  json["until"] = copy.until;
-  for_each_setting(copy, [&](std::string_view group, const auto& setting, auto& owner) {
-    json[std::string(group)][std::string(setting.name)] = owner.*(setting.field);
-  });
-  json["start"] = copy.sample.start;
-  if (const auto& metric = copy.sample.warmup.initial_metric) {
-    json["initial_metric"] = {{"kind", static_cast<int>(metric->kind())},
-                              {"dimension", metric->dimension()},
-                              {"numbers", metric->numbers()}};
-  }
-  return json.dump();
-}
-
-RunSettings settings_from_json(std::string_view json_text) {
-  RunSettings settings;
-  try {
-    const Json json = Json::parse(json_text);
-    settings.sample.kernel.kind = parse_kernel(json.at("kernel").get<std::string>());
-    settings.sample.kernel.recycling = parse_recycling(json.at("recycle").get<std::string>());
-    settings.sample.warmup.metric = parse_metric(json.at("metric").get<std::string>());
-    settings.sample.warmup.metric_from =
-        parse_metric_source(json.at("metric_from").get<std::string>());
-    settings.sample.engine = parse_engine(json.at("engine").get<std::string>());
-    json.at("save_warmup").get_to(settings.save_warmup);
-    json.at("store_draws").get_to(settings.store_draws);
-    json.at("sharpen").get_to(settings.sample.sharpen);
-    json.at("recycle_generated").get_to(settings.sample.recycle_generated);
-    json.at("store_gradients").get_to(settings.store_gradients);
-    json.at("save").get_to(settings.save);
-    json.at("drop").get_to(settings.drop);
-    json.at("until").get_to(settings.until);
-    for_each_setting(settings, [&](std::string_view group, const auto& setting, auto& owner) {
-      json.at(std::string(group)).at(std::string(setting.name)).get_to(owner.*(setting.field));
-    });
-    json.at("start").get_to(settings.sample.start);
-    if (json.contains("initial_metric")) {
-      const Json& metric = json.at("initial_metric");
-      settings.sample.warmup.initial_metric =
-          make_metric(static_cast<MetricKind>(metric.at("kind").get<int>()),
-                      metric.at("dimension").get<std::size_t>(),
-                      metric.at("numbers").get<std::vector<double>>());
-    }
-  } catch (const Json::exception& error) {
-    throw DataError(fmt::format("stored settings: {}", error.what()));
-  }
-  return settings;
 }
 
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,

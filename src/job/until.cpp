@@ -14,7 +14,7 @@ namespace rehmc {
 
 namespace {
 
-using Quantity = Condition::Quantity;
+using Statistic = Condition::Statistic;
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
@@ -30,21 +30,21 @@ std::optional<double> number(std::string_view text) {
                   condition, why));
 }
 
-void set_quantity(Condition& condition, std::string_view name) {
+void set_statistic(Condition& condition, std::string_view name) {
   if (name == "ess") {
-    condition.quantity = Quantity::ess;
+    condition.statistic = Statistic::ess;
   } else if (name == "ess_bulk") {
-    condition.quantity = Quantity::ess_bulk;
+    condition.statistic = Statistic::ess_bulk;
   } else if (name == "ess_tail") {
-    condition.quantity = Quantity::ess_tail;
+    condition.statistic = Statistic::ess_tail;
   } else if (name == "rhat") {
-    condition.quantity = Quantity::rhat;
+    condition.statistic = Statistic::rhat;
   } else if (name == "mcse(mean)") {
-    condition.quantity = Quantity::mcse_mean;
+    condition.statistic = Statistic::mcse_mean;
   } else if (name == "mcse(sd)") {
-    condition.quantity = Quantity::mcse_sd;
+    condition.statistic = Statistic::mcse_sd;
   } else if (name.starts_with("mcse(q") && name.ends_with(")")) {
-    condition.quantity = Quantity::mcse_quantile;
+    condition.statistic = Statistic::mcse_quantile;
     const auto percent = number(name.substr(6, name.size() - 7));
     const auto known =
         std::find_if(standard_probabilities.begin(), standard_probabilities.end(),
@@ -58,9 +58,9 @@ void set_quantity(Condition& condition, std::string_view name) {
   }
 }
 
-bool wants_least(Quantity quantity) {
-  return quantity == Quantity::ess || quantity == Quantity::ess_bulk ||
-         quantity == Quantity::ess_tail;
+bool wants_least(Statistic statistic) {
+  return statistic == Statistic::ess || statistic == Statistic::ess_bulk ||
+         statistic == Statistic::ess_tail;
 }
 
 Condition parse_condition(std::string_view text) {
@@ -68,8 +68,8 @@ Condition parse_condition(std::string_view text) {
   condition.text = text;
   const std::size_t sign = std::min(text.find(">="), text.find("<="));
   if (sign == std::string_view::npos) fail(text, "there is neither >= nor <=");
-  set_quantity(condition, text.substr(0, sign));
-  const bool least = wants_least(condition.quantity);
+  set_statistic(condition, text.substr(0, sign));
+  const bool least = wants_least(condition.statistic);
   if ((text[sign] == '>') != least) {
     fail(text, least ? "an ESS needs >=" : "R-hat and MCSE need <=");
   }
@@ -80,7 +80,7 @@ Condition parse_condition(std::string_view text) {
   }
   const auto value = number(limit);
   if (!value || !(*value > 0)) fail(text, "the limit must be a positive number");
-  if (condition.quantity == Quantity::rhat && !(*value > 1)) {
+  if (condition.statistic == Statistic::rhat && !(*value > 1)) {
     fail(text, "R-hat tends to 1, so its limit must be above 1");
   }
   condition.limit = *value;
@@ -92,23 +92,23 @@ double value_of(const Condition& condition, const ParameterSummary& row) {
                              : row.recycled ? *row.recycled
                                             : row.plain;
   const double scale = condition.relative_to_sd ? estimate.sd : 1;
-  switch (condition.quantity) {
-    case Quantity::ess:
+  switch (condition.statistic) {
+    case Statistic::ess:
       // min() of a NaN must be NaN.
       return std::isnan(row.convergence.ess_tail)
                  ? row.convergence.ess_tail
                  : std::min(row.convergence.ess_tail, row.convergence.ess_bulk);
-    case Quantity::ess_bulk:
+    case Statistic::ess_bulk:
       return row.convergence.ess_bulk;
-    case Quantity::ess_tail:
+    case Statistic::ess_tail:
       return row.convergence.ess_tail;
-    case Quantity::rhat:
+    case Statistic::rhat:
       return row.convergence.rhat;
-    case Quantity::mcse_mean:
+    case Statistic::mcse_mean:
       return estimate.mcse_mean / scale;
-    case Quantity::mcse_sd:
+    case Statistic::mcse_sd:
       return estimate.mcse_sd / scale;
-    case Quantity::mcse_quantile:
+    case Statistic::mcse_quantile:
       break;
   }
   for (const QuantileEstimate& quantile : estimate.quantiles) {
@@ -134,7 +134,7 @@ std::vector<Condition> parse_until(std::string_view text) {
 }
 
 Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& summary) {
-  const bool least = wants_least(condition.quantity);
+  const bool least = wants_least(condition.statistic);
   Verdict verdict;
   bool first = true;
   for (const ParameterSummary& row : summary) {

@@ -27,27 +27,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// does not is taken for one with probability 2^-24.
 constexpr int probes = 24;
 
-/// Hands whole lines to the messages; every thread has its own half of a line.
-struct LineBuffer {
-  std::string waiting;
-  ~LineBuffer() {
-    if (!waiting.empty()) model_messages().add(waiting);
-  }
-  void add(std::string_view text) {
-    waiting += text;
-    std::size_t start = 0;
-    for (std::size_t end = waiting.find('\n'); end != std::string::npos;
-         end = waiting.find('\n', start)) {
-      if (end > start) model_messages().add(std::string_view(waiting).substr(start, end - start));
-      start = end + 1;
-    }
-    waiting.erase(0, start);
-  }
-};
-
 extern "C" void rehmc_print_callback(const char* text, std::size_t size) {
-  thread_local LineBuffer buffer;
-  buffer.add({text, size});
+  MessageReceiver::print({text, size});
 }
 
 std::vector<std::string> split_names(const char* text) {
@@ -138,8 +119,10 @@ std::shared_ptr<const BridgeLibrary> open_library(const std::filesystem::path& p
 
 class BridgeDensity::Model {
  public:
-  Model(const std::filesystem::path& path, const std::string& data, std::uint32_t seed)
-      : library_(open_library(path)), call_(library_->functions) {
+  Model(const std::filesystem::path& path, const std::string& data, std::uint32_t seed,
+        std::shared_ptr<ModelMessages> heard)
+      : messages(std::move(heard)), library_(open_library(path)), call_(library_->functions) {
+    const MessageReceiver receiver(*messages);
     char* error = nullptr;
     call_.set_print_callback(&rehmc_print_callback, &error);
     take_message(error);  // without prints a model is still a model
@@ -166,7 +149,7 @@ class BridgeDensity::Model {
   double log_density_gradient(const double* x, double* gradient) const {
     double value = nan;
     char* error = nullptr;
-    const auto turn = take_turn();
+    const Visit visit(*this);
     if (call_.log_density_gradient(model_, true, true, x, &value, gradient, &error) != 0) {
       reject(error);
     }
@@ -176,7 +159,7 @@ class BridgeDensity::Model {
   double log_density(const double* x) const {
     double value = nan;
     char* error = nullptr;
-    const auto turn = take_turn();
+    const Visit visit(*this);
     if (call_.log_density(model_, true, true, x, &value, &error) != 0) reject(error);
     return value;
   }
@@ -184,26 +167,27 @@ class BridgeDensity::Model {
   /// Parameters and transformed parameters.
   void constrain(const double* x, double* values) const {
     char* error = nullptr;
-    const auto turn = take_turn();
+    const Visit visit(*this);
     if (call_.constrain(model_, true, false, x, values, nullptr, &error) != 0) reject(error);
   }
 
   /// Generated quantities too.
   void generate(const double* x, double* values, Stream& stream) const {
-    const auto turn = take_turn();
+    const Visit visit(*this);
     const Generator generator(call_, stream);
     char* error = nullptr;
     if (call_.constrain(model_, true, true, x, values, generator.get(), &error) != 0) reject(error);
   }
 
   void unconstrain(const std::string& json, double* x) const {
-    const auto turn = take_turn();
+    const Visit visit(*this);
     char* error = nullptr;
     if (call_.unconstrain_json(model_, json.c_str(), x, &error) != 0) {
       throw DataError(take_message(error));
     }
   }
 
+  std::shared_ptr<ModelMessages> messages;
   std::string name;
   std::string info;
   bool takes_turns = false;
@@ -234,9 +218,15 @@ class BridgeDensity::Model {
     bs_rng* generator_;
   };
 
-  std::unique_lock<std::mutex> take_turn() const {
-    return takes_turns ? std::unique_lock(library_->turn) : std::unique_lock<std::mutex>();
-  }
+  /// A call of the library: takes its turn where it must, and receives what the model prints.
+  struct Visit {
+    explicit Visit(const Model& model)
+        : turn(model.takes_turns ? std::unique_lock(model.library_->turn)
+                                 : std::unique_lock<std::mutex>()),
+          receiver(*model.messages) {}
+    std::unique_lock<std::mutex> turn;
+    MessageReceiver receiver;
+  };
 
   /// What the library says, without line ends behind it; frees its copy.
   std::string take_message(char* error) const {
@@ -252,7 +242,7 @@ class BridgeDensity::Model {
   [[noreturn]] void reject(char* error) const {
     std::string message = take_message(error);
     if (message.empty()) message = "the model gave no reason";
-    model_messages().add(message);
+    messages->add(message);
     throw std::domain_error(message);
   }
 
@@ -303,9 +293,10 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
 }  // namespace
 
 BridgeDensity::BridgeDensity(const std::filesystem::path& library, const std::string& data,
-                             std::uint32_t seed) {
-  auto model = std::make_shared<Model>(library, data, seed);
-  const MutedMessages muted;  // from here on
+                             std::uint32_t seed, std::shared_ptr<ModelMessages> messages) {
+  if (!messages) messages = std::make_shared<ModelMessages>();
+  auto model = std::make_shared<Model>(library, data, seed, std::move(messages));
+  const MutedMessages muted(*model->messages);  // from here on
   find_coordinates(model->names, model->parameters, model->quantities, model->determined,
                    [&](const std::vector<double>& x, std::vector<double>& values) {
                      try {
@@ -373,6 +364,8 @@ std::vector<double> BridgeDensity::unconstrain(const std::string& json) const {
 
 std::size_t BridgeDensity::parameters() const { return model_->parameters; }
 
+ModelMessages& BridgeDensity::messages() const { return *model_->messages; }
+std::shared_ptr<ModelMessages> BridgeDensity::shared_messages() const { return model_->messages; }
 const std::string& BridgeDensity::model_name() const { return model_->name; }
 const std::string& BridgeDensity::info() const { return model_->info; }
 bool BridgeDensity::takes_turns() const { return model_->takes_turns; }

@@ -1,4 +1,4 @@
-// Sorts lines into kinds.
+// Sorts lines into kinds, and finds the model that printed them.
 #include "rehmc/model/messages.hpp"
 
 #include <utility>
@@ -66,16 +66,33 @@ void ModelMessages::mute(bool muted) {
   muted_ += muted ? 1 : -1;
 }
 
-void ModelMessages::clear() {
-  const std::lock_guard lock(mutex_);
-  kinds_.clear();
-  places_.clear();
-  others_ = 0;
+namespace {
+
+thread_local MessageReceiver* receiver_of_thread = nullptr;
+
+}  // namespace
+
+MessageReceiver::MessageReceiver(ModelMessages& messages)
+    : messages_(messages), outer_(std::exchange(receiver_of_thread, this)) {}
+
+MessageReceiver::~MessageReceiver() {
+  receiver_of_thread = outer_;
+  if (!waiting_.empty()) messages_.add(waiting_);
 }
 
-ModelMessages& model_messages() {
-  static ModelMessages messages;
-  return messages;
+void MessageReceiver::print(std::string_view text) {
+  if (receiver_of_thread != nullptr) receiver_of_thread->add(text);
+}
+
+void MessageReceiver::add(std::string_view text) {
+  waiting_ += text;
+  std::size_t start = 0;
+  for (std::size_t end = waiting_.find('\n'); end != std::string::npos;
+       end = waiting_.find('\n', start)) {
+    if (end > start) messages_.add(std::string_view(waiting_).substr(start, end - start));
+    start = end + 1;
+  }
+  waiting_.erase(0, start);
 }
 
 }  // namespace rehmc

@@ -12,7 +12,7 @@
 namespace rehmc {
 namespace {
 
-using Quantity = Condition::Quantity;
+using Statistic = Condition::Statistic;
 
 ParameterSummary row(const std::string& name, double rhat, double bulk, double tail, double mcse,
                      double sd) {
@@ -38,19 +38,19 @@ bool holds(const std::string& text, const std::vector<ParameterSummary>& summary
 TEST(Until, ReadsWhatIsWritten) {
   const auto conditions = parse_until(" ess >= 400, rhat<=1.01,mcse(mean)<=0.01*sd,mcse(q97.5)<=2");
   ASSERT_EQ(conditions.size(), 4U);
-  EXPECT_EQ(conditions[0].quantity, Quantity::ess);
+  EXPECT_EQ(conditions[0].statistic, Statistic::ess);
   EXPECT_EQ(conditions[0].limit, 400);
-  EXPECT_EQ(conditions[1].quantity, Quantity::rhat);
+  EXPECT_EQ(conditions[1].statistic, Statistic::rhat);
   EXPECT_EQ(conditions[1].limit, 1.01);
-  EXPECT_EQ(conditions[2].quantity, Quantity::mcse_mean);
+  EXPECT_EQ(conditions[2].statistic, Statistic::mcse_mean);
   EXPECT_TRUE(conditions[2].relative_to_sd);
   EXPECT_EQ(conditions[2].limit, 0.01);
-  EXPECT_EQ(conditions[3].quantity, Quantity::mcse_quantile);
+  EXPECT_EQ(conditions[3].statistic, Statistic::mcse_quantile);
   EXPECT_EQ(conditions[3].probability, 0.975);
   EXPECT_FALSE(conditions[3].relative_to_sd);
-  EXPECT_EQ(parse_until("ess_bulk>=1")[0].quantity, Quantity::ess_bulk);
-  EXPECT_EQ(parse_until("ess_tail>=1")[0].quantity, Quantity::ess_tail);
-  EXPECT_EQ(parse_until("mcse(sd)<=1")[0].quantity, Quantity::mcse_sd);
+  EXPECT_EQ(parse_until("ess_bulk>=1")[0].statistic, Statistic::ess_bulk);
+  EXPECT_EQ(parse_until("ess_tail>=1")[0].statistic, Statistic::ess_tail);
+  EXPECT_EQ(parse_until("mcse(sd)<=1")[0].statistic, Statistic::mcse_sd);
 }
 
 TEST(Until, RefusesWhatMakesNoSense) {

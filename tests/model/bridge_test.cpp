@@ -83,7 +83,6 @@ TEST(Bridge, GeneratesFromTheStreamAlone) {
 }
 
 TEST(Bridge, LosesOnlyGeneratedQuantitiesWhereTheyReject) {
-  model_messages().clear();
   BridgeDensity density(folder / "bridge_good.so", "");
   const std::vector<double> x{0, -2};
   std::vector<double> values(3);
@@ -91,12 +90,11 @@ TEST(Bridge, LosesOnlyGeneratedQuantitiesWhereTheyReject) {
   EXPECT_THROW(density.evaluate_quantities(x, values, &stream), std::domain_error);
   EXPECT_EQ(values[1], -2);
   EXPECT_TRUE(std::isnan(values[2]));
-  ASSERT_EQ(model_messages().kinds().size(), 1U);
-  EXPECT_EQ(model_messages().kinds()[0].first, "no noise here");
+  ASSERT_EQ(density.messages().kinds().size(), 1U);
+  EXPECT_EQ(density.messages().kinds()[0].first, "no noise here");
 }
 
 TEST(Bridge, RejectsWithTheModelsWords) {
-  model_messages().clear();
   BridgeDensity density(folder / "bridge_good.so", "");
   const std::vector<double> x{10, 0};
   std::vector<double> gradient(2);
@@ -106,7 +104,7 @@ TEST(Bridge, RejectsWithTheModelsWords) {
   } catch (const std::domain_error& error) {
     EXPECT_STREQ(error.what(), "the scale is above 100");
   }
-  EXPECT_EQ(model_messages().kinds()[0].count, 1U);
+  EXPECT_EQ(density.messages().kinds()[0].count, 1U);
 }
 
 TEST(Bridge, TakesParametersOnTheirOwnScales) {
@@ -171,6 +169,52 @@ TEST(Bridge, SaysWhatIsWrongWithALibrary) {
   std::ofstream(text, std::ios::binary) << bytes.substr(0, bytes.size() / 8);
   expect_parts(refusal(text), {"is cut off"});
   std::filesystem::remove(text);
+}
+
+// Two models of one library, in two threads at once.
+TEST(Bridge, EveryModelHasItsOwnMessages) {
+  BridgeDensity rejecting(folder / "bridge_good.so", "");
+  BridgeDensity silent(folder / "bridge_good.so", "");
+  BridgeDensity sharing(folder / "bridge_good.so", "", 0, rejecting.shared_messages());
+  const auto call = [](BridgeDensity& density, double x) {
+    std::vector<double> gradient(2);
+    for (int i = 0; i < 100; ++i) {
+      try {
+        density(std::vector<double>{x, 0}, gradient);
+      } catch (const std::domain_error&) {
+      }
+    }
+  };
+  {
+    const std::jthread first([&] { call(rejecting, 10); });
+    const std::jthread second([&] { call(silent, 0); });
+    const std::jthread third([&] { call(sharing, 10); });
+  }
+  EXPECT_TRUE(silent.messages().kinds().empty());
+  ASSERT_EQ(rejecting.messages().kinds().size(), 1U);
+  EXPECT_EQ(rejecting.messages().kinds()[0].count, 200U);
+}
+
+TEST(Messages, PrintedTextGoesToTheReceiverOfTheThread) {
+  ModelMessages outer;
+  ModelMessages inner;
+  MessageReceiver::print("lost\n");
+  {
+    const MessageReceiver receiver(outer);
+    MessageReceiver::print("one line\nand ");
+    {
+      const MessageReceiver within(inner);
+      MessageReceiver::print("of another model");
+    }
+    MessageReceiver::print("half of one");
+    std::thread([] { MessageReceiver::print("of another thread\n"); }).join();
+  }
+  MessageReceiver::print("lost\n");
+  ASSERT_EQ(outer.kinds().size(), 2U);
+  EXPECT_EQ(outer.kinds()[0].first, "one line");
+  EXPECT_EQ(outer.kinds()[1].first, "and half of one");
+  ASSERT_EQ(inner.kinds().size(), 1U);
+  EXPECT_EQ(inner.kinds()[0].first, "of another model");
 }
 
 TEST(Messages, AreCountedByKind) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -209,6 +210,93 @@ TEST(Sample, CountsTheFaultsOfAModel) {
     divergences += chain.record.divergences.size();
   }
   EXPECT_GT(divergences, 0U);
+}
+
+/// Raises an interrupt at its n-th gradient.
+struct Interrupts {
+  std::atomic<int>* interrupts;
+  std::shared_ptr<std::atomic<int>> left;
+
+  std::size_t dimension() const { return 3; }
+  double operator()(std::span<const double> x, std::span<double> gradient) {
+    if (--*left == 0) *interrupts = 1;
+    double value = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      value -= x[i] * x[i] / 2;
+      gradient[i] = -x[i];
+    }
+    return value;
+  }
+};
+
+SampleResult interrupted_run(const SampleSettings& settings, int gradients) {
+  std::atomic<int> interrupts = 0;
+  const auto left = std::make_shared<std::atomic<int>>(gradients);
+  return sample(Interrupts{&interrupts, left}, settings, {.interrupts = &interrupts});
+}
+
+// One thread, five chains: the stop comes in the third one.
+TEST(Sample, StopsWithTheDrawsItHas) {
+  const SampleSettings settings = short_run(KernelKind::nuts);
+  const SampleResult whole = interrupted_run(settings, -1);
+  EXPECT_FALSE(whole.stopped);
+  const auto gradients = [&](std::size_t c) {
+    return static_cast<int>(whole.chains[c].gradients_warmup + whole.chains[c].gradients_sampling);
+  };
+  // The spot check takes gradients too, so this is early in the sampling of the third chain.
+  const int until_third =
+      gradients(0) + gradients(1) +
+      static_cast<int>(whole.chains[2].gradients_warmup + whole.chains[2].gradients_sampling / 2);
+  const SampleResult found = interrupted_run(settings, until_third);
+  EXPECT_TRUE(found.stopped);
+  ASSERT_EQ(found.chains.size(), whole.chains.size());
+  for (std::size_t c = 0; c < 2; ++c) expect_same_chain(found.chains[c], whole.chains[c]);
+  const ChainRecord& third = found.chains[2].record;
+  ASSERT_GT(third.size(), 0U);
+  ASSERT_LT(third.size(), whole.chains[2].record.size());
+  for (std::size_t i = 0; i < third.draws.size(); ++i) {
+    ASSERT_EQ(third.draws[i], whole.chains[2].record.draws[i]);
+  }
+  EXPECT_EQ(found.chains[2].iterations, 200 + third.size());
+  EXPECT_TRUE(found.chains[2].sampling);
+  for (std::size_t c = 3; c < 5; ++c) {
+    EXPECT_EQ(found.chains[c].record.size(), 0U);
+    EXPECT_EQ(found.chains[c].iterations, 0U);
+  }
+}
+
+TEST(Sample, StopsInWarmupAndBeforeTheStart) {
+  const SampleSettings settings = short_run(KernelKind::hmc);
+  const SampleResult in_warmup = interrupted_run(settings, 100);
+  EXPECT_TRUE(in_warmup.stopped);
+  EXPECT_GT(in_warmup.chains[0].iterations, 0U);
+  EXPECT_FALSE(in_warmup.chains[0].sampling);
+  EXPECT_EQ(in_warmup.chains[0].record.size(), 0U);
+  std::atomic<int> interrupts = 1;
+  const SampleResult none = sample(Bumpy(2), settings, {.interrupts = &interrupts});
+  EXPECT_TRUE(none.stopped);
+  EXPECT_EQ(none.chains[0].iterations, 0U);
+}
+
+TEST(Sample, ReportsProgressAndTime) {
+  const SampleSettings settings = short_run(KernelKind::nuts);
+  Progress progress(5, 200, 60);
+  const SampleResult result =
+      sample(Walled(4, 1.5, Fault::exception), settings, {.progress = &progress});
+  for (std::size_t c = 0; c < 5; ++c) {
+    const ChainProgress& chain = progress.chains[c];
+    EXPECT_TRUE(chain.begun);
+    EXPECT_EQ(chain.iteration, 260U);
+    EXPECT_EQ(chain.gradients,
+              result.chains[c].gradients_warmup + result.chains[c].gradients_sampling);
+    EXPECT_EQ(chain.divergences, result.chains[c].record.divergences.size());
+    EXPECT_EQ(chain.step_size, result.chains[c].tuning.step_size);
+    EXPECT_EQ(chain.depth, result.chains[c].record.depth.back());
+    EXPECT_GT(result.chains[c].seconds_warmup, 0);
+    EXPECT_GT(result.chains[c].seconds_sampling, 0);
+  }
+  Progress too_small(4, 200, 60);
+  EXPECT_THROW(sample(Bumpy(2), settings, {.progress = &too_small}), ConfigError);
 }
 
 TEST(Sample, NamesAreThoseOfTheModel) {

@@ -1,4 +1,4 @@
-// All settings of a run: gathered from the rooms that declare them, written to and read from JSON.
+// All settings of a run, gathered from the rooms that declare them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rehmc {
 
-/// How a run is done that keeps its output in a folder.
+/// The settings of a run that keeps its output in a folder.
 struct RunSettings {
   SampleSettings sample;
   int thin = 1;
@@ -20,7 +20,7 @@ struct RunSettings {
   bool store_gradients = true;    ///< of kept states, so that a stored run can be sharpened later
   std::vector<std::string> save;  ///< patterns of names to record; none for all
   std::vector<std::string> drop;  ///< patterns of names not to record
-  std::string until;              ///< when to stop before all draws are taken; see run/until.hpp
+  std::string until;              ///< when to stop before all draws are taken; see job/until.hpp
 
   static constexpr auto settings() {
     using S = RunSettings;
@@ -52,15 +52,12 @@ void for_each_setting(RunSettings& settings, Visit&& visit) {
   all_of("hmc", settings.sample.kernel.hmc);
 }
 
-/// By name: unit, diag, dense. ConfigError names those that there are.
+/// By name: unit, diag, dense. ConfigError lists the names.
 MetricKind parse_metric(std::string_view name);
-/// recycled, draws.
+std::string_view metric_name(MetricKind kind);
+/// By name: recycled, draws.
 MetricSource parse_metric_source(std::string_view name);
-
-/// A JSON object with all settings, starting positions and the initial metric included.
-std::string settings_json(const RunSettings& settings);
-/// The settings of such an object. DataError names what is missing or wrong.
-RunSettings settings_from_json(std::string_view json_text);
+std::string_view metric_source_name(MetricSource source);
 
 /// The quantities that the patterns leave, in order. A pattern is a name or a part of one with `*`
 /// and `?`, as in a shell; the name of a vector stands for all its elements. ConfigError for a

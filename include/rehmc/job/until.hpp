@@ -12,8 +12,8 @@ namespace rehmc {
 
 /// One condition, which all parameters must meet.
 struct Condition {
-  enum class Quantity { ess, ess_bulk, ess_tail, rhat, mcse_mean, mcse_sd, mcse_quantile };
-  Quantity quantity = Quantity::ess;
+  enum class Statistic { ess, ess_bulk, ess_tail, rhat, mcse_mean, mcse_sd, mcse_quantile };
+  Statistic statistic = Statistic::ess;
   double probability = 0;  ///< of the quantile
   double limit = 0;        ///< least ESS, greatest R-hat or MCSE
   bool relative_to_sd = false;
@@ -21,8 +21,8 @@ struct Condition {
 
   /// Whether it is about an error bar, which sharpening makes smaller.
   bool about_error() const {
-    return quantity == Quantity::mcse_mean || quantity == Quantity::mcse_sd ||
-           quantity == Quantity::mcse_quantile;
+    return statistic == Statistic::mcse_mean || statistic == Statistic::mcse_sd ||
+           statistic == Statistic::mcse_quantile;
   }
 };
 

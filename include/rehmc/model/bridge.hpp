@@ -11,6 +11,7 @@
 
 #include "rehmc/core/random.hpp"
 #include "rehmc/model/log_density.hpp"
+#include "rehmc/model/messages.hpp"
 #include "rehmc/model/shared_library.hpp"
 
 namespace rehmc {
@@ -21,14 +22,15 @@ namespace rehmc {
 /// The density is that of the unconstrained parameters, Jacobian included, constants dropped. What
 /// users read are the parameters on their own scales, the transformed parameters and the generated
 /// quantities, in CmdStan's order. Lines that the model prints and the reasons of its rejections go
-/// to model_messages().
+/// to messages().
 class BridgeDensity {
  public:
   /// `data` is JSON as CmdStan takes it, or empty; `seed` is for random numbers in transformed
   /// data. Errors as those of SharedLibrary; DataError also if the library lacks functions, and if
-  /// the model does not take the data, with what it said.
+  /// the model does not take the data, with what it said. `messages` are those of another model
+  /// that this one shares; without them it has its own.
   BridgeDensity(const std::filesystem::path& library, const std::string& data,
-                std::uint32_t seed = 0);
+                std::uint32_t seed = 0, std::shared_ptr<ModelMessages> messages = nullptr);
 
   /// Throws std::domain_error with what the model said where it rejects.
   double operator()(std::span<const double> x, std::span<double> gradient);
@@ -54,6 +56,9 @@ class BridgeDensity {
   /// has none: for libraries that compute them whether asked or not. DataError if they do not fit.
   void generate_by(const BridgeDensity& other);
 
+  /// What this model and its copies printed, and why they rejected.
+  ModelMessages& messages() const;
+  std::shared_ptr<ModelMessages> shared_messages() const;
   /// What the model is called.
   const std::string& model_name() const;
   /// How the library was made, in its own words.

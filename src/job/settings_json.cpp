@@ -1,0 +1,83 @@
+// Writes settings to JSON, and reads them from it.
+#include "settings_json.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+Json settings_json(const RunSettings& settings) {
+  RunSettings copy = settings;
+  Json json;
+  json["kernel"] = describe(copy.sample.kernel.kind);
+  json["recycle"] = describe(copy.sample.kernel.recycling);
+  json["metric"] = metric_name(copy.sample.warmup.metric);
+  json["metric_from"] = metric_source_name(copy.sample.warmup.metric_from);
+  json["engine"] = describe(copy.sample.engine);
+  json["save_warmup"] = copy.save_warmup;
+  json["store_draws"] = copy.store_draws;
+  json["sharpen"] = copy.sample.sharpen;
+  json["recycle_generated"] = copy.sample.recycle_generated;
+  json["store_gradients"] = copy.store_gradients;
+  json["save"] = copy.save;
+  json["drop"] = copy.drop;
+  json["until"] = copy.until;
+  for_each_setting(copy, [&](std::string_view group, const auto& setting, auto& owner) {
+    json[std::string(group)][std::string(setting.name)] = owner.*(setting.field);
+  });
+  json["start"] = copy.sample.start;
+  if (const auto& metric = copy.sample.warmup.initial_metric) {
+    json["initial_metric"] = {{"kind", static_cast<int>(metric->kind())},
+                              {"dimension", metric->dimension()},
+                              {"numbers", metric->numbers()}};
+  }
+  return json;
+}
+
+RunSettings settings_from_json(const Json& json) {
+  RunSettings settings;
+  try {
+    settings.sample.kernel.kind = parse_kernel(json.at("kernel").get<std::string>());
+    settings.sample.kernel.recycling = parse_recycling(json.at("recycle").get<std::string>());
+    settings.sample.warmup.metric = parse_metric(json.at("metric").get<std::string>());
+    settings.sample.warmup.metric_from =
+        parse_metric_source(json.at("metric_from").get<std::string>());
+    settings.sample.engine = parse_engine(json.at("engine").get<std::string>());
+    json.at("save_warmup").get_to(settings.save_warmup);
+    json.at("store_draws").get_to(settings.store_draws);
+    json.at("sharpen").get_to(settings.sample.sharpen);
+    json.at("recycle_generated").get_to(settings.sample.recycle_generated);
+    json.at("store_gradients").get_to(settings.store_gradients);
+    json.at("save").get_to(settings.save);
+    json.at("drop").get_to(settings.drop);
+    json.at("until").get_to(settings.until);
+    for_each_setting(settings, [&](std::string_view group, const auto& setting, auto& owner) {
+      json.at(std::string(group)).at(std::string(setting.name)).get_to(owner.*(setting.field));
+    });
+    json.at("start").get_to(settings.sample.start);
+    if (json.contains("initial_metric")) {
+      const Json& metric = json.at("initial_metric");
+      settings.sample.warmup.initial_metric =
+          make_metric(static_cast<MetricKind>(metric.at("kind").get<int>()),
+                      metric.at("dimension").get<std::size_t>(),
+                      metric.at("numbers").get<std::vector<double>>());
+    }
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("stored settings: {}", error.what()));
+  }
+  return settings;
+}
+
+}  // namespace rehmc
