@@ -1,5 +1,4 @@
-// Targets that can be drawn from exactly, kernels, and the comparison of means with their
-// expectations.
+// Targets with exact draws, kernels, and the comparison of means with their expectations.
 #pragma once
 
 #include <fmt/format.h>
