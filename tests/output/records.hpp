@@ -1,6 +1,8 @@
 // Records for tests: empty ones to be filled by hand, and their draws as sinks get them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -50,5 +52,20 @@ class DrawOf {
   std::vector<WeightedState> kept_;
   ReadDraw draw_;
 };
+
+/// The draws and their statistics, to the bit.
+inline void expect_same_draws(const ChainRecord& found, const ChainRecord& expected) {
+  EXPECT_EQ(found.draws, expected.draws);
+  EXPECT_EQ(found.log_density, expected.log_density);
+  EXPECT_EQ(found.acceptance, expected.acceptance);
+  EXPECT_EQ(found.step_size, expected.step_size);
+  EXPECT_EQ(found.energy, expected.energy);
+  EXPECT_EQ(found.energy_error, expected.energy_error);
+  EXPECT_EQ(found.path_length, expected.path_length);
+  EXPECT_EQ(found.mass, expected.mass);
+  EXPECT_EQ(found.depth, expected.depth);
+  EXPECT_EQ(found.leapfrogs, expected.leapfrogs);
+  EXPECT_EQ(found.ending, expected.ending);
+}
 
 }  // namespace rehmc::testing

@@ -73,20 +73,6 @@ std::string whole_file(const StanCsvInfo& info, const ChainRecord& warmup,
   return text + stan_timing(0.25, 1.5);
 }
 
-void expect_same(const ChainRecord& found, const ChainRecord& expected) {
-  EXPECT_EQ(found.draws, expected.draws);
-  EXPECT_EQ(found.log_density, expected.log_density);
-  EXPECT_EQ(found.acceptance, expected.acceptance);
-  EXPECT_EQ(found.step_size, expected.step_size);
-  EXPECT_EQ(found.energy, expected.energy);
-  EXPECT_EQ(found.energy_error, expected.energy_error);
-  EXPECT_EQ(found.path_length, expected.path_length);
-  EXPECT_EQ(found.mass, expected.mass);
-  EXPECT_EQ(found.depth, expected.depth);
-  EXPECT_EQ(found.leapfrogs, expected.leapfrogs);
-  EXPECT_EQ(found.ending, expected.ending);
-}
-
 TEST(StanCsv, WhatIsWrittenComesBackToTheBit) {
   const TextFiles files;
   const ChainRecord warmup = some_draws(4, 0.5);
@@ -102,8 +88,8 @@ TEST(StanCsv, WhatIsWrittenComesBackToTheBit) {
   EXPECT_EQ(result.kernel.nuts.max_depth, 3);
   ASSERT_EQ(result.chains.size(), 2U);
   for (const ChainResult& chain : result.chains) {
-    expect_same(chain.record, record);
-    expect_same(chain.warmup, warmup);
+    testing::expect_same_draws(chain.record, record);
+    testing::expect_same_draws(chain.warmup, warmup);
     EXPECT_EQ(chain.tuning.step_size, 0.1 + 0.2);
     ASSERT_TRUE(chain.tuning.metric);
     EXPECT_EQ(chain.tuning.metric->numbers(), diagonal_tuning().metric->numbers());
