@@ -169,6 +169,45 @@ double quantile_slope(const EmpiricalDistribution& distribution, double probabil
   return rise / (2 * width * density);
 }
 
+/// Var((x - mean)^2) of the kept states.
+double spread_of_squares(const KeptTable& kept, double mean) {
+  double total = 0;
+  double fourth = 0;
+  double variance = 0;
+  for (std::size_t k = 0; k < kept.values.size(); ++k) {
+    const double square = (kept.values[k] - mean) * (kept.values[k] - mean);
+    total += kept.weights[k];
+    variance += kept.weights[k] * square;
+    fourth += kept.weights[k] * square * square;
+  }
+  variance /= total;
+  fourth /= total;
+  return fourth - variance * variance;
+}
+
+/// Adds what the kept states give: quantiles with their errors, and the ESS of the sd.
+void estimate_from_kept(const KeptTable& kept, const ChainTable& first,
+                        std::span<const double> masses, double variance, Estimate& result) {
+  const EmpiricalDistribution distribution(kept.values, kept.weights);
+  for (auto& quantile : result.quantiles)
+    quantile.value = distribution.quantile(quantile.probability);
+  if (result.condition != DrawsCondition::ordinary) return;
+  const auto count = static_cast<double>(first.values.size());
+  EffectiveSize effective_size;
+  result.ess_sd =
+      spread_of_squares(kept, result.mean) / (4 * variance) / (result.mcse_sd * result.mcse_sd);
+  for (auto& quantile : result.quantiles) {
+    if (quantile.probability == 0 || quantile.probability == 1) continue;
+    const RatioEstimate below(
+        kept.averages(first, [&](double x) { return x <= quantile.value ? 1.0 : 0.0; }), masses);
+    const double squared_error = below.squared_error(effective_size);
+    quantile.ess = below.value * (1 - below.value) * count / (count - 1) / squared_error;
+    if (std::isnan(quantile.ess)) continue;
+    quantile.mcse =
+        std::sqrt(squared_error) * quantile_slope(distribution, quantile.probability, quantile.ess);
+  }
+}
+
 }  // namespace
 
 Estimate plain_estimate(Chains chains, std::span<const double> probabilities) {
@@ -224,8 +263,7 @@ Estimate recycled_estimate(const RecycledDraws& draws, std::span<const double> p
   const RatioEstimate variance(squares, masses);
   const double corrected = variance.value * count / (count - 1);
   result.sd = std::sqrt(corrected);
-  const bool ordinary = result.condition == DrawsCondition::ordinary;
-  if (ordinary) {
+  if (result.condition == DrawsCondition::ordinary) {
     const double squared_error = offset.squared_error(effective_size);
     result.mcse_mean = std::sqrt(squared_error);
     result.ess_mean = corrected / squared_error;
@@ -234,36 +272,7 @@ Estimate recycled_estimate(const RecycledDraws& draws, std::span<const double> p
                                variance.value / 4);
   }
   if (draws.kept.empty()) return result;
-
-  const KeptTable kept(draws.kept, first, masses);
-  const EmpiricalDistribution distribution(kept.values, kept.weights);
-  for (auto& quantile : result.quantiles)
-    quantile.value = distribution.quantile(quantile.probability);
-  if (!ordinary) return result;
-
-  double total = 0;
-  double fourth = 0;
-  double kept_variance = 0;
-  for (std::size_t k = 0; k < kept.values.size(); ++k) {
-    const double square = (kept.values[k] - result.mean) * (kept.values[k] - result.mean);
-    total += kept.weights[k];
-    kept_variance += kept.weights[k] * square;
-    fourth += kept.weights[k] * square * square;
-  }
-  kept_variance /= total;
-  fourth /= total;
-  result.ess_sd = (fourth - kept_variance * kept_variance) / (4 * variance.value) /
-                  (result.mcse_sd * result.mcse_sd);
-  for (auto& quantile : result.quantiles) {
-    if (quantile.probability == 0 || quantile.probability == 1) continue;
-    const RatioEstimate below(
-        kept.averages(first, [&](double x) { return x <= quantile.value ? 1.0 : 0.0; }), masses);
-    const double squared_error = below.squared_error(effective_size);
-    quantile.ess = below.value * (1 - below.value) * count / (count - 1) / squared_error;
-    if (std::isnan(quantile.ess)) continue;
-    quantile.mcse =
-        std::sqrt(squared_error) * quantile_slope(distribution, quantile.probability, quantile.ess);
-  }
+  estimate_from_kept(KeptTable(draws.kept, first, masses), first, masses, variance.value, result);
   return result;
 }
 
