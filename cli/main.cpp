@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "command.hpp"
+#include "print_error.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/suggest.hpp"
-#include "tell_error.hpp"
 
 namespace {
 
@@ -63,6 +63,6 @@ int main(int count, char** words) {
     print_usage_error(line.command_names(), error, count, words);
     return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {
-    return cli::tell_error(error);
+    return cli::print_error(error);
   }
 }

@@ -11,7 +11,7 @@
 #include "cli/display.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/paper/draw.hpp"
-#include "cli/tell_error.hpp"
+#include "cli/print_error.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/paper.hpp"
 #include "rehmc/core/error.hpp"
@@ -149,9 +149,9 @@ int main(int count, char** words) {
     if (const auto done = line.parse(count, words)) return *done;
     return run(options);
   } catch (const cli::UsageError& error) {
-    fmt::print(stderr, "rehmc: {}\nThe options: rehmc-paper --help\n", error.what());
+    fmt::print(stderr, "rehmc: {}\nFor all options: rehmc-paper --help\n", error.what());
     return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {
-    return cli::tell_error(error);
+    return cli::print_error(error);
   }
 }

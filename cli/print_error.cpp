@@ -1,5 +1,5 @@
 // Prints errors.
-#include "tell_error.hpp"
+#include "print_error.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ std::string as_option(const std::string& message) {
 
 }  // namespace
 
-int tell_error(const std::exception& error) {
+int print_error(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) {
     fmt::print(stderr, "rehmc: {}\n", as_option(ours->what()));
     return static_cast<int>(ours->code());

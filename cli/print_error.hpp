@@ -7,6 +7,6 @@ namespace rehmc::cli {
 
 /// Prints the message and returns the exit code. A setting that the library names is shown as the
 /// option of the command line.
-int tell_error(const std::exception& error);
+int print_error(const std::exception& error);
 
 }  // namespace rehmc::cli
