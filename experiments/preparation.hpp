@@ -16,7 +16,7 @@ inline constexpr KernelKind all_kernels[] = {KernelKind::hmc, KernelKind::nuts_s
 /// Its place among them.
 std::size_t place_of(KernelKind kind);
 
-/// The normalised expected jump of paths by their number of steps, and where it is greatest.
+/// The normalised expected jump of paths by their number of steps, and where it is largest.
 struct JumpCurve {
   std::vector<double> of_norm;    ///< tau^{-1/2} E|x(tau) - x(0)|, as the paper prints it
   std::vector<double> of_square;  ///< with the squared norm, as Wang et al. (2013) have it

@@ -28,7 +28,7 @@ struct Truth {
 Truth find_truth(const Workshop& workshop, const TestCase& test_case,
                  const Preparation& preparation);
 
-/// A starting position for a chain of a study, from stationarity but for the burn-in.
+/// A starting position for a chain of a study, from stationarity after the burn-in.
 std::vector<double> starting_position(const TestCase& test_case, const Truth& truth,
                                       const Address& address);
 

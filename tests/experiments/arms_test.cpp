@@ -62,7 +62,7 @@ Deviation deviation(const Arm& arm, const Trajectory& trajectory,
   for (std::size_t s = 0; s < n; ++s) {
     const double mean = sums[s] / repetitions;
     const double variance = squares[s] / repetitions - mean * mean;
-    // What never varies must be right but for rounding.
+    // What never varies must be right up to rounding.
     const double error = std::sqrt(std::max(variance, 1e-20) / repetitions);
     result.worst_z = std::max(result.worst_z, std::abs(mean - expected[s]) / error);
   }

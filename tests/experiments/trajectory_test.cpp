@@ -18,7 +18,7 @@ namespace {
 
 using rehmc::testing::Folder;
 
-/// Weight of what the kernel kept at this position, but for rounding.
+/// Weight of what the kernel kept at this position, up to rounding.
 double weight_at(const Transition& transition, const std::array<double, 2>& x) {
   double sum = 0;
   for (const auto& [state, weight] : transition.recycled) {
