@@ -7,7 +7,7 @@
 
 namespace rehmc {
 
-/// The model's constants; the padding behind the last one is zero.
+/// The model's constants; the padding after the last one is zero.
 class AlignedVector {
  public:
   explicit AlignedVector(std::size_t size = 0)

@@ -27,7 +27,7 @@ inline constexpr std::size_t machine_registers = 16;
 using Register [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
 
 /// One number of so many registers of chains. What happens in a lane does not depend on how many
-/// registers there are: a chain never depends on its company.
+/// registers there are: a chain never depends on which others run with it.
 template <std::size_t registers>
 struct Row {
   Register lanes[registers];
@@ -110,7 +110,7 @@ void for_each_bundle(std::size_t columns, Visit&& visit) {
 }
 
 /// Calls `visit(c, i)` for so many columns and coordinates, in small squares: what is a column on
-/// one side is a row on the other, and both sides shall stay in the cache.
+/// one side is a row on the other, and both sides should stay in the cache.
 template <class Visit>
 void for_each_entry(std::size_t columns, std::size_t coordinates, Visit&& visit) {
   constexpr std::size_t square = 8;
@@ -159,8 +159,8 @@ void scatter_gradients(const RowType* rows, const Bundle& bundle, std::size_t co
 /// registers.
 inline constexpr std::size_t panel_height = 8;
 
-/// Some rows of a matrix: column j, from `begin` up to `end`, has its entries one behind the other,
-/// `stride` numbers behind those of column j - 1. Every entry that is read serves all chains.
+/// Some rows of a matrix: column j, from `begin` up to `end`, has consecutive entries,
+/// `stride` numbers after those of column j - 1. Every entry that is read serves all chains.
 template <std::size_t height>
 struct Panel {
   const double* entries;

@@ -28,7 +28,7 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, column {}", line, before.size() - begin + 1);
 }
 
-/// What the parser says, without its own idea of where.
+/// The parser's message, without its own position.
 std::string cause(const json::parse_error& error) {
   std::string text = error.what();
   const std::size_t colon = text.find(": ");
@@ -40,13 +40,13 @@ std::string shown(const json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return fmt::format("a list of length {}", value.size());
   constexpr std::size_t longest = 40;
-  // Bytes that are no UTF-8 must not make the message itself fail.
+  // Bytes that are not UTF-8 must not make the message itself fail.
   std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > longest) text = text.substr(0, longest) + "...";
   return value.is_string() ? "the string " + text : text;
 }
 
-/// The strings by which Stan's JSON writes what JSON cannot.
+/// The strings that Stan's JSON uses for numbers that JSON does not have.
 std::optional<double> special_number(const json& value) {
   if (!value.is_string()) return std::nullopt;
   std::string word = value.get<std::string>();
@@ -60,7 +60,7 @@ std::optional<double> special_number(const json& value) {
                   : std::numeric_limits<double>::infinity();
 }
 
-/// Numbers are told apart from each other by their shortest exact form.
+/// The shortest form that reads back to the same number.
 std::string exact(double value) { return fmt::format("{}", value); }
 
 double number_at(const DataReader& data, const json& value, const std::string& place,
@@ -160,7 +160,8 @@ bool DataReader::all_or_none(const std::vector<std::string>& keys) const {
 
 void DataReader::exclude(const std::string& key, const std::vector<std::string>& others) const {
   for (const std::string& other : others) {
-    if (has(key) && has(other)) fail(other, "the key beside '" + key + "'", "only one of the two");
+    if (has(key) && has(other))
+      fail(other, "the key together with '" + key + "'", "only one of the two");
   }
 }
 

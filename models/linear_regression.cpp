@@ -174,7 +174,7 @@ ModelEntries linear_regression_entries() {
       "x               n rows of p predictors; put a column of ones for an intercept\n"
       "y               n numbers\n"
       "prior_sd        of beta, default 10\n"
-      "sigma_prior_sd  default 10: choose both large beside what you expect\n"
+      "sigma_prior_sd  default 10: choose both large compared with what you expect\n"
       "Without x and y the data are simulated, with correlated predictors:\n"
       "observations    n, default 50\n"
       "predictors      p, default 8\n"

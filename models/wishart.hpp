@@ -22,8 +22,8 @@ struct WishartSettings {
 /// A symmetric positive definite matrix, row by row. ConfigError for bad settings.
 std::vector<double> wishart_draw(const WishartSettings& settings);
 
-/// The eigenvalues of that draw, smallest first: since HMC with a unit metric does not notice
-/// rotations, a diagonal normal with these variances is as hard as the correlated one.
+/// The eigenvalues of that draw, smallest first: since rotations do not affect HMC with a
+/// unit metric, a diagonal normal with these variances is as hard as the correlated one.
 std::vector<double> wishart_eigenvalues(const WishartSettings& settings);
 
 /// From the keys dimension, degrees_of_freedom and seed, which wishart_help() explains.

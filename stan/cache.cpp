@@ -1,4 +1,4 @@
-// Folders that appear whole: filled under another name, then renamed, by one process at a time.
+// Cached folders, filled under another name and then renamed, by one process at a time.
 #include "stan/cache.hpp"
 
 #include <fcntl.h>
@@ -19,10 +19,10 @@ namespace {
 namespace files = std::filesystem;
 
 std::string remedy() {
-  return "make room or give another place by the environment variable XDG_CACHE_HOME";
+  return "free some space, or choose another folder with the environment variable XDG_CACHE_HOME";
 }
 
-/// Waits for its turn; the system gives the turn back even if this process is killed.
+/// Waits for the lock; the system releases it even if this process is killed.
 class Lock {
  public:
   explicit Lock(const files::path& path) {
@@ -55,7 +55,7 @@ files::path cache_folder() {
   const files::path home = variable("HOME");
   if (home.empty()) {
     throw ConfigError(
-        "there is no place for Stan's toolchains: neither of the environment variables "
+        "there is no folder for Stan's toolchains: neither of the environment variables "
         "XDG_CACHE_HOME and HOME is set");
   }
   return home / ".cache" / "rehmc" / "stan";
@@ -74,7 +74,7 @@ void make_cached(const files::path& target,
   const files::path lock_file = target.parent_path() / fmt::format(".{}.lock", name);
   const Lock lock(lock_file);
   if (files::exists(target) && is_whole(target)) return;
-  // Whoever was killed here before us left a folder of this name.
+  // A process that was killed here left a folder of this name.
   const files::path unfinished = target.parent_path() / fmt::format(".{}.unfinished", name);
   files::remove_all(unfinished);
   try {

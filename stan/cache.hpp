@@ -1,4 +1,4 @@
-// The folder in which Stan's toolchains and compiled programs are kept, safe against crashes.
+// The folder of Stan's toolchains and compiled programs, safe against crashes.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,9 @@ namespace rehmc::stan {
 /// $XDG_CACHE_HOME/rehmc/stan, or ~/.cache/rehmc/stan. ConfigError if neither variable is set.
 std::filesystem::path cache_folder();
 
-/// Makes the folder `target`, unless it is there and `is_whole`. It gets its name only when `fill`
-/// has filled it: never half of it. Processes that make the same one wait for each other, and the
-/// later ones find it there. CreateError or FileError if the place cannot be written.
+/// Makes the folder `target`, unless it is there and `is_whole`. It gets its name only after `fill`
+/// has filled it, so it is never incomplete. Processes that make the same folder wait for each
+/// other. CreateError or FileError if it cannot be written.
 void make_cached(const std::filesystem::path& target,
                  const std::function<bool(const std::filesystem::path& folder)>& is_whole,
                  const std::function<void(const std::filesystem::path& folder)>& fill);

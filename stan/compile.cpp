@@ -162,7 +162,7 @@ files::path header_folder(const std::string& identity) {
 
 files::path compiled_form(const files::path& header) { return header.string() + ".gch"; }
 
-/// Where g++ finds the header's compiled form beside it, and passes that over if it does not fit.
+/// g++ finds the header's compiled form next to it, and ignores it if it does not match.
 std::vector<std::string> header_words(const CompileOptions& options) {
   const files::path folder = precompiled_header(options);
   if (folder.empty()) return {};

@@ -1,4 +1,4 @@
-// Asks the interpreter's library for the program in its own form, and hands that in with the data.
+// Translates the program with the interpreter's library, and makes a density of it and the data.
 #include "stan/interpret.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-/// stanc has only seen a text; users know it by its file.
+/// stanc sees only the text; users know the program by its file.
 std::string with_file_name(std::string message, const Program& program) {
   const std::string anonymous = "'string'";
   for (std::size_t at = message.find(anonymous); at != std::string::npos;
@@ -62,7 +62,7 @@ std::string translate(const SharedLibrary& library, const Program& program,
   return result;
 }
 
-/// What the interpreter says of data, without its own vocabulary.
+/// The interpreter's message about data, without its own vocabulary.
 std::string plain(std::string message) {
   const std::string missing = "stanli prepare_data: unknown data variable ";
   if (message.starts_with(missing)) {
@@ -94,8 +94,8 @@ BridgeDensity interpret(const Program& program, const std::string& data, std::ui
   };
   try {
     BridgeDensity whole = make(program.code);
-    // The interpreter computes generated quantities whenever it computes any; recycled states do
-    // without them.
+    // The interpreter computes generated quantities together with the others; recycled states do
+    // not need them.
     const std::string rest = without_generated(program.whole);
     if (rest == program.whole) return whole;
     const MutedMessages muted(*messages);  // transformed data have already printed their lines

@@ -10,17 +10,17 @@
 
 namespace rehmc::stan {
 
-/// The interpreter knows no such program, though it may be a right one.
+/// The interpreter does not support the program, which may still be correct.
 class Refusal : public ModelError {
  public:
   using ModelError::ModelError;
 };
 
 /// `data` is strict JSON. DataError with stanc's message if the program is wrong, or with what the
-/// program said of its data; Refusal if the interpreter does not know what the program uses.
+/// program's message about its data; Refusal if the interpreter does not support what it uses.
 BridgeDensity interpret(const Program& program, const std::string& data, std::uint32_t seed);
 
-/// What the density depends on beside the program and its data.
+/// What the density depends on besides the program and its data.
 std::string interpreter_identity();
 
 }  // namespace rehmc::stan

@@ -24,22 +24,22 @@ struct Data {
   std::string file;
 };
 
-/// Says whose data, and what the model said of them.
+/// Names the model, its data and the model's message.
 DataError data_error(const files::path& model, const Data& data, const std::string& message) {
   if (data.file.empty()) {
-    return DataError(fmt::format("{}: cannot be made without data: {}; give them by --data FILE",
-                                 model.string(), message));
+    return DataError(
+        fmt::format("{}: needs data: {}; give them with --data FILE", model.string(), message));
   }
   return DataError(
       fmt::format("{}: does not take the data of {}: {}", model.string(), data.file, message));
 }
 
-/// Errors of syntax name the program already.
+/// Syntax errors already name the program.
 bool is_of_stanc(const std::string& message) {
   return message.find("rror in '") != std::string::npos;
 }
 
-/// What compiled programs say, without the name of the function that said it.
+/// The message of a compiled program, without the name of the function that raised it.
 std::string plain(const std::string& message) {
   for (const std::string start :
        {"model_construct() failed: Exception: ", "model_construct() failed: "}) {
@@ -89,7 +89,7 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
   if (!options.name.empty()) program.name = options.name;
   Backend backend = options.backend;
   if (backend == Backend::automatic && wants_compiler(options.compile)) backend = Backend::compile;
-  // A machine with the compiler alone can run all programs too.
+  // The compiler alone can run all programs too.
   if (backend == Backend::automatic && !status(Part::interpreter).installed && has_compiler()) {
     backend = Backend::compile;
   }
@@ -102,12 +102,13 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
     } catch (const Refusal& refusal) {
       if (backend == Backend::interpret) {
         throw ModelError(fmt::format(
-            "{}: the interpreter does not know all that this program uses ({}); compile it: "
+            "{}: the interpreter does not support all that this program uses ({}); compile it: "
             "--stan-backend compile",
             file.string(), refusal.what()));
       }
-      options.note(fmt::format("{}: the interpreter does not know all that this program uses ({})",
-                               file.string(), refusal.what()));
+      options.note(
+          fmt::format("{}: the interpreter does not support all that this program uses ({})",
+                      file.string(), refusal.what()));
       backend = Backend::compile;
       return compiled(program, data, options);
     }
@@ -126,11 +127,10 @@ FileModel make_library(const files::path& file, const Data& data, const ModelOpt
       with_names(file, data, [&] { return BridgeDensity(file, data.text, options.seed); });
   check_parameters(density, file);
   if (density.takes_turns()) {
-    options.note(
-        fmt::format("{}: was compiled without STAN_THREADS, so that its chains must take turns; "
-                    "compile it with "
-                    "STAN_THREADS=true, or by `rehmc compile`, to run them at the same time",
-                    file.string()));
+    options.note(fmt::format(
+        "{}: was compiled without STAN_THREADS, so its chains must take turns; compile it "
+        "with STAN_THREADS=true, or with `rehmc compile`, to run them at the same time",
+        file.string()));
   }
   return {std::move(density), file.stem().string(),
           content_hash(fmt::format("library {}\n{}", content_hash(read_file(file)), data.text)), "",

@@ -12,7 +12,7 @@
 
 namespace rehmc::stan {
 
-/// How a Stan program is run; `automatic` interprets what can be, and compiles the rest.
+/// How a Stan program is run; `automatic` interprets it if possible, and compiles it otherwise.
 enum class Backend { automatic, interpret, compile };
 /// "auto", "interpret" or "compile".
 Backend parse_backend(const std::string& name);
@@ -24,7 +24,7 @@ struct ModelOptions {
   CompileOptions compile;
   std::uint32_t seed = 0;  ///< of random numbers in transformed data
   std::string name;        ///< of the model, if not that of its file
-  /// Is told what takes time, and what was decided.
+  /// Receives notes about what takes time and what was decided.
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
@@ -33,16 +33,16 @@ struct FileModel {
   std::string name;
   std::string identity;                  ///< a hash of program, data and toolchain
   std::string program;                   ///< the whole text of a Stan program; empty for a library
-  Backend backend = Backend::automatic;  ///< the one that was taken
+  Backend backend = Backend::automatic;  ///< the one that was used
 };
 
 /// Whether a model's name is that of a file: NAME.stan or NAME.so.
 bool is_model_file(const std::string& name);
 
-/// Makes the model that a file holds. `data` is JSON text, empty if there is none, and `data_file`
+/// Makes the model in a file. `data` is JSON text, empty if there is none, and `data_file`
 /// names its file in messages. Errors as those of interpret(), compile() and BridgeDensity, with
 /// the names of the files; ModelError for a program without parameters, and for a gradient of the
-/// interpreter that differences of its log density deny.
+/// interpreter that finite differences contradict.
 FileModel make_file_model(const std::filesystem::path& file, const std::string& data,
                           const std::string& data_file, const ModelOptions& options);
 

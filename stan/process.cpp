@@ -1,4 +1,4 @@
-// Runs programs by posix_spawn: no shell, so no word can be taken for another.
+// Runs programs with posix_spawn: no shell, so arguments need no quoting.
 #include "stan/process.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ extern char** environ;  // NOLINT: what the system calls it
 namespace rehmc::stan {
 namespace {
 
-/// Both ends of a pipe, closed in the end.
+/// Both ends of a pipe, closed by the destructor.
 struct Pipe {
   Pipe() {
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {

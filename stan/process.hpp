@@ -1,4 +1,4 @@
-// Runs other programs, such as pip and the C++ compiler, and keeps what they say.
+// Runs other programs, such as pip and the C++ compiler, and captures their output.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace rehmc::stan {
 
 struct ProgramResult {
   int code = 0;        ///< its exit code; 128 + the signal that ended it
-  std::string output;  ///< all that it wrote, errors too
+  std::string output;  ///< standard output and standard error
 };
 
 /// Runs a program, found as a shell finds it, to its end, with no input. NoInputError if there is

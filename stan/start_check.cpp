@@ -1,4 +1,4 @@
-// A gradient that is wrong is wrong nearly everywhere: a few points tell.
+// A wrong gradient is wrong nearly everywhere: a few points are enough.
 #include "stan/start_check.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t points = 3;
 constexpr int directions = 2;
-/// Random points to take these from.
+/// Random points to choose these from.
 constexpr int most_tries = 30;
 /// Solvers of differential equations give log densities that are rough at about 1e-6, and their
 /// differences are rough at 1e-3 or so of the largest derivative. Errors in code are larger.
@@ -66,8 +66,8 @@ struct Point {
   double largest = 0;  ///< of the derivatives
 };
 
-/// The likeliest of some random points. At others even a right gradient may differ from the
-/// differences: where a differential equation has been solved badly, say.
+/// The random points of highest density. At others even a correct gradient may differ from the
+/// differences, for example where a differential equation is solved badly.
 std::vector<Point> likely_points(Guard& guard, Stream& stream) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) {
@@ -110,7 +110,7 @@ void check_interpreter(const BridgeDensity& density, const std::string& file,
   Guard guard(checked);
   Stream stream(Address{}, Purpose::gradient_check);
   std::map<std::string, int> counts;
-  for (const Point& point : likely_points(guard, stream)) {  // if none, sampling will say why
+  for (const Point& point : likely_points(guard, stream)) {  // if none, sampling will report why
     const double cost = point.seconds * evaluations_each * points;
     const bool cheap = cost * static_cast<double>(density.dimension()) < budget;
     if (!cheap && cost * directions >= 5 * budget) {

@@ -1,4 +1,4 @@
-// Reads starting points, and has the model take them.
+// Reads starting points, and lets the model transform them.
 #include "stan/starts.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ Json random_parameters(BridgeDensity& model, double radius, Stream& stream) {
   return tree;
 }
 
-/// A start from the values that are given; the others are drawn until the density can be used.
+/// A start from the given values; the others are drawn until the density is finite.
 std::vector<double> start_from(const Json& given, BridgeDensity model, double radius,
                                Stream& stream) {
   std::string reason;
@@ -81,7 +81,7 @@ std::vector<double> start_from(const Json& given, BridgeDensity model, double ra
       if (std::isfinite(model(x, gradient))) return x;
       reason = "the log density is not finite";
     } catch (const std::domain_error& error) {
-      reason = error.what();  // at this point; at another it may do
+      reason = error.what();  // at this point; another one may do
     }
   }
   throw DataError(fmt::format("{} tries to draw what is not given failed; the last one: {}",

@@ -1,4 +1,4 @@
-// Starting points on the scales that users know: parameters as the program declares them.
+// Starting points on the scales of the parameters as the program declares them.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// Written last: what it stands beside is whole.
+/// Written last: if it exists, the folder is complete.
 constexpr const char* stamp = "installed.json";
 
 std::string command_for(Part part) {
@@ -58,7 +58,7 @@ std::string python() {
   return found;
 }
 
-/// Has pip fetch the wheel into this folder.
+/// Downloads the wheel into this folder with pip.
 files::path fetch(Part part, const files::path& folder) {
   const Pin& wanted = pin(part);
   std::vector<std::string> words{
@@ -113,7 +113,7 @@ std::string missing_files(Part part, const files::path& folder) {
   return fmt::format("{}", fmt::join(missing, ", "));
 }
 
-/// The first folder here whose name begins so; empty if there is none.
+/// The first folder in here whose name starts like this; empty if there is none.
 files::path beginning(const files::path& folder, const std::string& start) {
   std::vector<files::path> found;
   std::error_code error;
@@ -232,7 +232,7 @@ PartStatus status(Part part) {
 files::path need(Part part) {
   const PartStatus found = status(part);
   if (found.installed) return found.folder;
-  throw ConfigError(fmt::format("Stan's {} is {} ({}); install it by: {}", describe(part),
+  throw ConfigError(fmt::format("Stan's {} is {} ({}); install it with: {}", describe(part),
                                 found.problem, found.folder.string(), command_for(part)));
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Simulates the data of the Stan programs in this folder, and writes them beside the programs."""
+"""Simulates the data of the Stan programs in this folder, and writes them next to the programs."""
 
 import json
 import math

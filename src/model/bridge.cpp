@@ -228,7 +228,7 @@ class BridgeDensity::Model {
     MessageReceiver receiver;
   };
 
-  /// What the library says, without line ends behind it; frees its copy.
+  /// The library's message without trailing line ends; frees its copy.
   std::string take_message(char* error) const {
     if (error == nullptr) return "";
     std::string message = error;

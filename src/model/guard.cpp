@@ -146,11 +146,11 @@ double Guard::evaluate_strictly(std::span<const double> x, std::span<double> gra
                                  list_entries(density_, x, not_finite), value));
   }
 
-  // As many cells behind the gradient as it has itself, and a few, show what a model that believes
+  // As many cells after the gradient as it has itself, and a few, show what a model that believes
   // in another dimension writes.
   std::vector<double> cells(2 * dimension_ + 64, unwritten);
   const std::span<double> entries = std::span(cells).first(dimension_);
-  const std::span<double> behind = std::span(cells).subspan(dimension_);
+  const std::span<double> after = std::span(cells).subspan(dimension_);
   const std::string first_message = std::exchange(first_message_, {});
   const double value = (*this)(x, entries);
   const std::string message = first_message_;
@@ -167,11 +167,11 @@ double Guard::evaluate_strictly(std::span<const double> x, std::span<double> gra
     throw GradientLengthError(at_point(what));
   };
   const auto written = [](double cell) { return !is_unwritten(cell); };
-  if (std::ranges::any_of(behind, written)) {
-    const auto last = std::find_if(behind.rbegin(), behind.rend(), written);
+  if (std::ranges::any_of(after, written)) {
+    const auto last = std::find_if(after.rbegin(), after.rend(), written);
     fail_length(fmt::format(
         "the model wrote past the end of the gradient: its dimension is {}, it wrote entry {}",
-        dimension_, dimension_ + static_cast<std::size_t>(behind.rend() - last)));
+        dimension_, dimension_ + static_cast<std::size_t>(after.rend() - last)));
   }
   if (last_fault_ == Fault::exception) {
     throw ModelError(at_point(fmt::format("the model threw an exception: {}", message)));

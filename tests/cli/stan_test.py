@@ -114,7 +114,7 @@ class Examples(Folder):
         library = ctypes.CDLL(file)
 
         def call(name, *arguments):
-            """As R calls: every argument by pointer, and code, message and its address behind them."""
+            """As R calls: every argument by pointer, followed by code, message and its address."""
             code, text, address = ctypes.c_int(0), ctypes.c_char_p(b""), ctypes.c_void_p()
             library[f"bs_{name}_R"](*arguments, *map(ctypes.byref, (code, text, address)))
             message = text.value.decode()
@@ -302,7 +302,7 @@ class Runs(Folder):
         self.assert_says(self.sample(program, None, "--stan-backend", "interpret"), 70, "--stan-backend compile")
         file = self.folder / "model.stan"
         result = rehmc("sample", file, *SHORT[:-1], "--output", self.folder / "run")
-        self.assert_says(result, 0, "the interpreter does not know all that this program uses")
+        self.assert_says(result, 0, "the interpreter does not support all that this program uses")
         manifest = json.loads((self.folder / "run/manifest.json").read_text(encoding="utf-8"))
         self.assertEqual(manifest["model"]["made_by"]["stan_backend"], "compile")
 
@@ -323,7 +323,7 @@ class BadInput(Folder):
     def test_data(self):
         for text, parts in {
             "{": ["data.json: is not JSON", "line 1"],
-            "[1]": ["data.json: holds no object"],
+            "[1]": ["data.json: contains no object"],
             '{"N": 2}': ["model.stan", "data.json", "y"],
             '{"N": 2, "y": [1, 2, 3]}': ["model.stan", "data.json", "variable name=y", "(2)", "(3)"],
             '{"N": 2.5, "y": [1, 2]}': ["model.stan", "data.json", "variable name=N"],

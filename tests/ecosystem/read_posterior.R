@@ -1,4 +1,4 @@
-# Reads the draws of run folders by R itself and tells what the package posterior says of them.
+# Reads the draws of run folders with R itself and prints what the package posterior computes from them.
 if (!requireNamespace("posterior", quietly = TRUE)) quit(status = 3)
 
 tell <- function(folder, name, quantity, value) {

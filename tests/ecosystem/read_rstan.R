@@ -1,4 +1,4 @@
-# Reads the draws of run folders by rstan::read_stan_csv and tells what it found.
+# Reads the draws of run folders with rstan::read_stan_csv and prints what it finds.
 for (package in c("rstan", "posterior")) {
   if (!requireNamespace(package, quietly = TRUE)) quit(status = 3)
 }

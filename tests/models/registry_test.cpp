@@ -74,7 +74,7 @@ TEST(Registry, KnowsTheTargets) {
   EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size()) << "a name stands twice";
 }
 
-// What a model says of itself is enough for this check: a new one needs no line here.
+// Uses only what a model says about itself: a new model needs no line here.
 TEST(Registry, EveryGradientIsThatOfItsLogDensity) {
   for (const ModelInfo& info : built_in_models()) {
     const Density density = make(info.name, info.data_example).density;
@@ -325,7 +325,7 @@ TEST(Registry, BadValuesAreNamedWithTheirPlace) {
   says("diagonal-normal", R"({"standard_deviations": [1, 0]})",
        {"standard_deviations[2]: found 0"});
   says("diagonal-normal", R"({"standard_deviations": [1], "seed": 1})",
-       {"seed", "beside 'standard_deviations'"});
+       {"seed", "together with 'standard_deviations'"});
   says("student-t", R"({"degrees_of_freedom": 0})", {"degrees_of_freedom: found 0"});
 
   says("eight-schools", R"({"y": [1, 2]})", {"sigma: found no such key", "'y' is given"});
@@ -344,32 +344,35 @@ TEST(Registry, BadValuesAreNamedWithTheirPlace) {
   says("logistic-regression", R"({"x": [[1], [2]], "y": [0]})", {"y: found a list of length 1"});
   says("logistic-regression", R"({"x": [[1], [2]], "y": [0, 2]})", {"y[2]: found 2"});
   says("logistic-regression", R"({"x": [[1], [2]], "y": [0, 0.5]})", {"y[2]: found 0.5", "0 or 1"});
-  says("logistic-regression", R"({"x": [[1]], "y": [0], "seed": 1})", {"seed", "beside 'x'"});
+  says("logistic-regression", R"({"x": [[1]], "y": [0], "seed": 1})",
+       {"seed", "together with 'x'"});
   says("logistic-regression", R"({"y": [0]})", {"x: found no such key"});
 
   says("linear-regression", R"({"x": [[1], [2]], "y": [0.5]})", {"y: found a list of length 1"});
   says("linear-regression", R"({"x": [[1]], "y": [1], "correlation": 0})",
-       {"correlation", "beside 'x'"});
+       {"correlation", "together with 'x'"});
   says("linear-regression", R"({"correlation": 1})", {"correlation: found 1"});
   says("hierarchical-logistic", R"({"x": [[1]], "attributes": [[1]], "y": [1]})",
-       {"attributes", "beside 'x'"});
+       {"attributes", "together with 'x'"});
   says("hierarchical-logistic", R"({"attributes": [[1], [2]]})", {"y: found no such key"});
   says("hierarchical-logistic", R"({"attributes": [[1], [2]], "y": [1]})",
        {"y: found a list of length 1", "2 numbers"});
   says("hierarchical-logistic", R"({"attributes": [[1]], "y": [1], "seed": 1})",
-       {"seed", "beside 'attributes'"});
+       {"seed", "together with 'attributes'"});
   says("hierarchical-logistic", R"({"attributes": [[1], [1]], "y": [1, 0]})",
        {"column 1 is the same in every row"});
   says("stochastic-volatility", R"({"closes": [100, 101, 101]})", {"closes 2 and 3", "leave out"});
   says("stochastic-volatility", R"({"closes": [100]})", {"1 closes", "at least two"});
   says("stochastic-volatility", R"({"closes": [100, -1]})", {"closes[2]: found -1"});
   says("stochastic-volatility", R"({"returns": [0.1, 0]})", {"return 2 is 0"});
-  says("stochastic-volatility", R"({"returns": [0.1], "closes": [1, 2]})", {"beside 'closes'"});
-  says("stochastic-volatility", R"({"returns": [0.1], "days": 2})", {"beside 'returns'"});
+  says("stochastic-volatility", R"({"returns": [0.1], "closes": [1, 2]})",
+       {"together with 'closes'"});
+  says("stochastic-volatility", R"({"returns": [0.1], "days": 2})", {"together with 'returns'"});
   says("cox-process", R"({"counts": [[1, 0]]})", {"counts: found 1 rows of 2 numbers", "square"});
   says("cox-process", R"({"counts": [[1, 0], [1, 0.5]]})", {"counts[2][2]: found 0.5", "whole"});
   says("cox-process", R"({"counts": [[1, 0], [-1, 0]]})", {"counts[2][1]: found -1"});
-  says("cox-process", R"({"counts": [[1, 0], [1, 1]], "size": 2})", {"size", "beside 'counts'"});
+  says("cox-process", R"({"counts": [[1, 0], [1, 1]], "size": 2})",
+       {"size", "together with 'counts'"});
   says("cox-process", R"({"size": 129})", {"size: found 129"});
   says("two-mode-mixture", R"({"distance": -1})", {"distance: found -1"});
   says("varying-intercepts", R"({"group": [1, 3], "x": [1, 2], "y": [1, 2]})",

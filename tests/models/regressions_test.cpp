@@ -116,7 +116,7 @@ void expect_varying_intercepts(const GroupedData& data) {
 
 TEST(VaryingIntercepts, IsItsDefinition) {
   expect_varying_intercepts(simulate_varying_intercepts({}));
-  // One group; no two observations in a group; x that tells nothing within groups.
+  // One group; no two observations in a group; x that is constant within groups.
   expect_varying_intercepts(simulate_varying_intercepts({.groups = 1, .observations = 9}));
   expect_varying_intercepts(simulate_varying_intercepts({.groups = 9, .observations = 9}));
   expect_varying_intercepts({.group = {2, 1, 2}, .x = {3, -1, 3}, .y = {0.5, 1.5, 4}});
@@ -197,7 +197,7 @@ TEST(Interactions, OfTwentyFourAttributesMakeThreeHundredAndOnePredictors) {
   const LogisticData data = with_interactions(attributes);
   EXPECT_EQ(data.observations, 1000U);
   EXPECT_EQ(data.predictors, 301U);
-  // (1, 2), ..., (1, 24), (2, 3), ...: the product of attributes 3 and 7 stands behind 23 + 22
+  // (1, 2), ..., (1, 24), (2, 3), ...: the product of attributes 3 and 7 comes after 23 + 22
   // others and three of its own.
   const double* const row = data.x.data() + 301 * 17;
   const auto product_at = [&](std::size_t i) { return data.x[301 * i + 3] * data.x[301 * i + 7]; };

@@ -39,7 +39,8 @@ TEST(StochasticVolatility, IsItsDefinitionWithTauIntegratedOut) {
     std::vector<double> x{0.3 * stream.normal()};
     const double scale = 0.003 * std::pow(10, 2 * stream.uniform());
     for (int i = 0; i < 4; ++i) x.push_back(x.back() + scale * stream.normal());
-    // In log tau, whose Jacobian is tau; relative to the largest value, lest it underflow.
+    // In log tau, whose Jacobian is tau; relative to the largest value, so that it does not
+    // underflow.
     double top = -1e300;
     for (double u = -30; u < 10; u += 0.01) {
       top = std::max(top, log_joint(x, returns, std::exp(u)) + u);

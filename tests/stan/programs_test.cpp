@@ -65,7 +65,7 @@ TEST(Data, BareNumbersThatAreNoneAreQuoted) {
 TEST(Data, SaysWhereItIsNoJson) {
   EXPECT_NE(message([] { strict_json("{\"a\": }", "d.json"); }).find("d.json: is not JSON"),
             std::string::npos);
-  EXPECT_NE(message([] { strict_json("[1]", "d.json"); }).find("holds no object"),
+  EXPECT_NE(message([] { strict_json("[1]", "d.json"); }).find("contains no object"),
             std::string::npos);
   EXPECT_NE(message([] { strict_json("", "d.json"); }).find("is not JSON"), std::string::npos);
 }

@@ -19,7 +19,7 @@ namespace rehmc {
 /// A log density l on R^d, up to a constant. `density(x, gradient)` returns l(x) and writes all d
 /// entries of the gradient of l at x. It may throw, or return NaN or an infinity, where l is not
 /// defined: the guard turns that into a divergence. Copies must be independent of each other, since
-/// every chain gets its own; shared data should sit behind a shared_ptr to const.
+/// every chain gets its own; shared data should be held by a shared_ptr to const.
 template <class D>
 concept LogDensity = std::copy_constructible<D> &&
     requires(D& density, const D& constant, std::span<const double> x, std::span<double> gradient) {
@@ -45,7 +45,7 @@ concept QuantityLogDensity = LogDensity<D> &&
 };
 
 /// Points side by side: so many positions, with room for their log densities and gradients. Column
-/// c begins `stride` numbers behind column c - 1, on a cache line.
+/// c begins `stride` numbers after column c - 1, on a cache line.
 struct Batch {
   std::size_t columns = 0;
   std::size_t stride = 0;
@@ -56,9 +56,9 @@ struct Batch {
 
 /// A log density that also evaluates many points in one call, faster than one by one:
 /// `density.evaluate_batch(batch)` writes the log density and the whole gradient of every column.
-/// What it writes for a column must not depend, to the bit, on the other columns or on their
-/// number, lest a chain depend on its company; it may differ from the plain call by rounding. It
-/// may throw: the columns are then evaluated one by one.
+/// What it writes for a column must not depend, not even by rounding, on the other columns or
+/// on their number, or draws would depend on how chains are grouped; it may differ from the plain
+/// call by rounding. It may throw: the columns are then evaluated one by one.
 template <class D>
 concept BatchedLogDensity = LogDensity<D> && requires(D& density, const Batch& batch) {
   density.evaluate_batch(batch);
