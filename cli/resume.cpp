@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "command.hpp"
 #include "open_model.hpp"
@@ -28,24 +29,21 @@ int go_on(const ResumeOptions& options, int more_draws) {
   Manifest manifest = read_manifest(folder);
   if (more_draws > 0) {
     SampleSettings& sample = manifest.settings.sample;
+    std::vector<std::uint64_t> taken;
+    for (const ChainResult& chain : load_run(folder, manifest).chains) {
+      taken.push_back(draws_of(chain));
+    }
+    // With --until the setting is the most that might have been taken.
     if (!manifest.settings.until.empty()) {
-      // Then the setting is the most that might have been taken.
-      std::uint64_t taken = 0;
-      for (const ChainResult& chain : load_run(folder, manifest).chains) {
-        taken = std::max(taken, draws_of(chain));
-      }
-      sample.draws = static_cast<int>(taken);
+      sample.draws = static_cast<int>(std::ranges::max(taken));
     }
     if (sample.draws > std::numeric_limits<int>::max() - more_draws) {
       throw ConfigError(
           fmt::format("--draws: {} more than {} are too many", more_draws, sample.draws));
     }
-    for (const ChainResult& chain : load_run(folder, manifest).chains) {
-      if (draws_of(chain) < static_cast<std::uint64_t>(sample.draws)) {
-        throw ConfigError(
-            fmt::format("{}: the run is not finished; finish it first: rehmc resume {}",
-                        options.run, options.run));
-      }
+    if (std::ranges::min(taken) < static_cast<std::uint64_t>(sample.draws)) {
+      throw ConfigError(fmt::format("{}: the run is not finished; finish it first: rehmc resume {}",
+                                    options.run, options.run));
     }
     sample.draws += more_draws;
     manifest.settings.until.clear();  // it was judged; now so many more were asked for

@@ -201,6 +201,30 @@ int sample(SampleOptions& options) {
   }
 }
 
+/// What to record, what to store, and when to stop.
+void add_output_options(Command command, SampleOptions& options) {
+  command.option("--save", options.run.save, "record only parameters that match these patterns")
+      .split_at(',')
+      .repeatable();
+  command.option("--drop", options.run.drop, "do not record parameters that match these patterns")
+      .split_at(',')
+      .repeatable();
+  command.flag("--save-warmup", options.run.save_warmup, "also store the warmup draws");
+  command
+      .option("--sharpen", options.sharpen,
+              "use gradients as control variates in the summary: auto or none")
+      .show_default()
+      .type_name("WORD");
+  command.flag("--no-sharpen-data", options.no_sharpen_data,
+               "do not store the gradients that rehmc summary --sharpen and resume need");
+  command.flag("--no-draws", options.no_draws,
+               "store no draws, only running summaries, in bounded memory and disk space");
+  command.option("--until", options.run.until,
+                 "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
+                 "\"mcse(mean)<=0.01*sd\"; --draws is then the maximum "
+                 "(default: 100000)");
+}
+
 }  // namespace
 
 void add_sample(Command app, Action& chosen) {
@@ -238,26 +262,7 @@ void add_sample(Command app, Action& chosen) {
                  "hmc: random factor on the path length, LEAST:MOST, or a fraction below 1");
   command.option("--init", options->init,
                  "starting point: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
-  command.option("--save", options->run.save, "record only parameters that match these patterns")
-      .split_at(',')
-      .repeatable();
-  command.option("--drop", options->run.drop, "do not record parameters that match these patterns")
-      .split_at(',')
-      .repeatable();
-  command.flag("--save-warmup", options->run.save_warmup, "also store the warmup draws");
-  command
-      .option("--sharpen", options->sharpen,
-              "use gradients as control variates in the summary: auto or none")
-      .show_default()
-      .type_name("WORD");
-  command.flag("--no-sharpen-data", options->no_sharpen_data,
-               "do not store the gradients that rehmc summary --sharpen and resume need");
-  command.flag("--no-draws", options->no_draws,
-               "store no draws, only running summaries, in bounded memory and disk space");
-  command.option("--until", options->run.until,
-                 "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
-                 "\"mcse(mean)<=0.01*sd\"; --draws is then the maximum "
-                 "(default: 100000)");
+  add_output_options(command, *options);
   add_show_options(command, options->show);
   add_settings(command, *options);
   command.when_chosen([&chosen, options] {
