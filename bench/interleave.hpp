@@ -3,10 +3,11 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <vector>
+
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc::bench {
 
@@ -17,11 +18,7 @@ inline double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-inline double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+using rehmc::median;
 
 /// Seconds that every arm took in every round. An arm is called once per round, all arms in turn;
 /// a first round warms up and is not counted.

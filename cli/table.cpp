@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/estimate/quantiles.hpp"
 
 namespace rehmc::cli {
@@ -94,10 +95,10 @@ std::string layout(const std::vector<Cells>& rows) {
 }
 
 /// Of the finite values; NaN if there are none.
-double median(std::vector<double> values) {
+/// Of those that are finite.
+double finite_median(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  return EmpiricalDistribution(std::move(values)).quantile(0.5);
+  return median(std::move(values));
 }
 
 /// Two significant digits: an effective number of draws is not known more precisely.
@@ -162,7 +163,7 @@ std::string recycling_text(const RunSummary& summary) {
   for (const ParameterSummary& row : summary.parameters) {
     if (row.recycled) gains.push_back(gain(row.plain, *row.recycled));
   }
-  const double typical = median(gains);
+  const double typical = finite_median(gains);
   if (!std::isfinite(typical)) return "";
   return fmt::format(
       "\nRecycling: means are as precise as with {}x as many draws (median over parameters).\n",
@@ -186,10 +187,11 @@ std::string sharpening_text(const RunSummary& summary) {
     text += fmt::format(
         "Sharpened with gradients: {} draws are as good as {} independent ones for a mean, {} for "
         "an sd",
-        grouped(chains * summary.draws), rounded_count(median(means)), rounded_count(median(sds)));
+        grouped(chains * summary.draws), rounded_count(finite_median(means)),
+        rounded_count(finite_median(sds)));
     if (!summary.from_chunks) {
       text += fmt::format(
-          ", {} for a {}% quantile", rounded_count(median(tails)),
+          ", {} for a {}% quantile", rounded_count(finite_median(tails)),
           brief(100 * summary.parameters.front().plain.quantiles.back().probability, 3));
     }
     text += " (medians over parameters).\n";

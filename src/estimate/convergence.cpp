@@ -166,8 +166,6 @@ double ess_sd(Chains chains) {
   return ess_sd_of(gather(chains), effective_size);
 }
 
-double ess_median(Chains chains) { return ess_quantile(chains, 0.5); }
-
 double ess_quantile(Chains chains, double probability) {
   const auto table = gather(chains);
   EffectiveSize effective_size;
@@ -183,8 +181,6 @@ double mcse_sd(Chains chains) {
   EffectiveSize effective_size;
   return mcse_sd_of(gather(chains), effective_size);
 }
-
-double mcse_median(Chains chains) { return mcse_quantile(chains, 0.5); }
 
 double mcse_quantile(Chains chains, double probability) {
   const auto table = gather(chains);

@@ -61,7 +61,7 @@ double upper_edge_in_widths(std::size_t bin) {
   return side * (middle_reach + 2 * (std::exp2(closed_bins) - 1));
 }
 
-/// A scale that bins can be laid by.
+/// A scale that bins can have.
 double usable_scale(double scale, double location) {
   const auto usable = [](double value) {
     return value > 0 && std::isfinite(value) && std::isfinite(middle_reach / value);
@@ -116,7 +116,7 @@ void BinnedQuantiles::add(std::span<const WeightedState> states, double factor) 
         most[i] = x[i] > most[i] ? x[i] : most[i];
       }
       for (std::size_t i = 0; i < size; ++i) {
-        // 0 x is NaN for a number that is not finite, and spoils this coordinate as it should.
+        // 0 x is NaN for a number that is not finite, and makes this coordinate NaN as it should.
         weights[i * bins + static_cast<std::size_t>(bin[i])] += weight + 0 * x[i];
       }
     }

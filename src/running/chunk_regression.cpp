@@ -1,4 +1,4 @@
-// Sharpening without draws: regression of chunk sums on those of Stein features.
+// Sharpens without draws: regression of chunk sums on those of Stein features.
 #include "chunk_regression.hpp"
 
 #include <Eigen/Cholesky>
@@ -70,7 +70,7 @@ Eigen::Vector3d features_of(const Chunk& chunk) { return Eigen::Vector3d::Map(ch
 /// A target with what some features explain taken out.
 struct Residual {
   double average = 0;
-  double squared_error = std::numeric_limits<double>::infinity();  ///< as chunks tell it
+  double squared_error = std::numeric_limits<double>::infinity();  ///< from the chunks
   double raise = 1;                                                ///< what few chunks add to it
   double raised_error() const { return raise * squared_error; }
 };
@@ -131,7 +131,7 @@ class ChunkRegression {
       }
     }
     for (const Products& own : of_fold) {
-      // Summed anew: a difference would lose digits if one fold were much larger than the others.
+      // Summed again: a difference would lose digits if one fold were much larger than the others.
       Products others = Products::Zero();
       for (const Products& products : of_fold) {
         if (&products != &own) others += products;

@@ -18,7 +18,7 @@ enum class Neighbours { ignored, counted };
 /// The full chunks of chain c are [ends[c - 1], ends[c]) of all full ones.
 struct PooledChunks {
   using Chunk = ChunkSums::Chunk;
-  /// Below so many full chunks in a chain their scatter says too little.
+  /// With fewer full chunks in a chain, their variance is too poorly known.
   static constexpr std::size_t fewest = 8;
 
   /// Offsets are from the centre of the first chain, moved by this.
@@ -53,6 +53,6 @@ struct PooledChunks {
 /// All must be of one coordinate and about the same centre.
 ChunkSums::Chunk sum_of(std::span<const ChunkSums::Chunk> chunks);
 
-/// DataError unless there are chains and these are alike.
+/// DataError unless there are chains, all of one kind.
 void check_alike(Summaries chains);
 }  // namespace rehmc

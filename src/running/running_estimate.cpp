@@ -14,7 +14,8 @@ namespace rehmc {
 
 namespace {
 
-/// Above this, chains disagree so much that no chunk of one tells how far it is from the others.
+/// Above this, chains disagree so much that chunks of one chain do not show how far it is from the
+/// others.
 constexpr double most_rhat = 1.05;
 
 using Chunk = ChunkSums::Chunk;
@@ -44,7 +45,7 @@ class MomentChunks {
     return chunks_.squared_error(chunks_.over_full(deviation), disagree);
   }
 
-  /// Gelman et al. (2013), Bayesian Data Analysis, section 11.4, for draws that all count alike.
+  /// Gelman et al. (2013), Bayesian Data Analysis, section 11.4, for draws that all count the same.
   double split_rhat() const {
     if (!chunks_.enough) return nan_value;
     std::vector<Chunk> halves;

@@ -12,7 +12,7 @@ namespace rehmc {
 
 namespace {
 
-/// What the gradients tell about the run.
+/// Warnings that come from the gradients.
 void warn_of_gradients(RunSummary& summary) {
   std::vector<Warning>& warnings = summary.diagnostics.warnings;
   const Sharpening& sharpening = summary.sharpening;

@@ -23,7 +23,7 @@ bool has_gradients(const SampleResult& result) {
          });
 }
 
-/// Views of the records for the sharpener, and what they need beside the records.
+/// Views of the records for the sharpener, with the data they need in addition.
 class Views {
  public:
   explicit Views(const SampleResult& result) : result_(result) {
@@ -73,7 +73,8 @@ class Views {
 
 /// Why a parameter's chains are not fit to be sharpened; empty if they are.
 std::string unfit(const ParameterSummary& row) {
-  if (row.plain.condition != DrawsCondition::ordinary) return "its draws are not in order";
+  if (row.plain.condition != DrawsCondition::ordinary)
+    return "its draws are constant, stuck, too few or not finite";
   if (!(row.convergence.rhat <= most_rhat_to_sharpen)) {
     return fmt::format("R-hat is {:.3f}, above {}", row.convergence.rhat, most_rhat_to_sharpen);
   }
@@ -156,13 +157,13 @@ void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const bool generated = p < result.quantities.size() && result.quantities[p].generated;
     parameters[p].not_sharpened =
-        generated ? "it is drawn anew, not a function of the state" : unfit(parameters[p]);
+        generated ? "it is drawn at random, not a function of the state" : unfit(parameters[p]);
   }
 }
 
 constexpr const char* nothing_was = "nothing was, in this run";
 
-/// From batch sums, where `sharpened` is filled in already: takes back what cannot be trusted.
+/// From chunk sums, where `sharpened` is filled in already: removes what cannot be trusted.
 Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummary>& parameters,
                          bool check_only) {
   Sharpening sharpening;

@@ -179,5 +179,12 @@ TEST(NormalQuantile, inverts_the_cdf_across_the_seams) {
   }
 }
 
+TEST(Median, IsTheMiddleNumberOrTheMeanOfTwo) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_TRUE(std::isnan(median({})));
+  EXPECT_TRUE(std::isnan(median({1, nan_value, 2})));
+}
+
 }  // namespace
 }  // namespace rehmc

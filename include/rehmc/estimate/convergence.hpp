@@ -39,12 +39,10 @@ double ess_tail(Chains chains);
 double ess_basic(Chains chains, bool split = true);
 double ess_mean(Chains chains);
 double ess_sd(Chains chains);
-double ess_median(Chains chains);
 double ess_quantile(Chains chains, double probability);
 
 double mcse_mean(Chains chains);
 double mcse_sd(Chains chains);
-double mcse_median(Chains chains);
 double mcse_quantile(Chains chains, double probability);
 
 /// What is wrong with the draws of a scalar, if anything.

@@ -10,7 +10,7 @@ namespace rehmc {
 /// The distribution of stored numbers with weights, sorted once and asked as often as one likes.
 class EmpiricalDistribution {
  public:
-  /// No weights: all alike. Weights need not sum to 1; numbers of weight 0 are left out. Throws
+  /// No weights: all are equal. Weights need not sum to 1; numbers of weight 0 are left out. Throws
   /// DataError without numbers, or unless all weights are finite and not negative with a positive
   /// sum.
   explicit EmpiricalDistribution(std::vector<double> values, std::span<const double> weights = {});
@@ -28,7 +28,7 @@ class EmpiricalDistribution {
 
  private:
   std::vector<double> values_;
-  /// Share of the weight at or below each number; empty if all weigh alike.
+  /// Share of the weight at or below each number; empty if all weights are equal.
   std::vector<double> cumulative_;
   double effective_count_ = 0;
   bool has_nan_ = false;

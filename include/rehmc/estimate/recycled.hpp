@@ -43,7 +43,8 @@ Estimate plain_estimate(Chains chains,
 /// The states that one chain kept for one scalar, draw after draw.
 struct KeptStates {
   Series values;
-  /// One for each value; only ratios within a draw matter. Empty: all states of a draw weigh alike.
+  /// One for each value; only ratios within a draw matter. Empty: all states of a draw weigh the
+  /// same.
   std::span<const double> weights;
   /// Where the states of each draw begin, followed by the number of values.
   std::span<const std::size_t> begins;
@@ -57,7 +58,7 @@ struct RecycledDraws {
   /// For quantiles, and for the fourth moment in ess_sd; none: no quantiles, and ess_sd is NaN.
   std::span<const KeptStates> kept;
   /// How much each draw counts, such as its number of steps if all states of paths of random length
-  /// are to weigh alike (Theorem 2). None: all draws alike.
+  /// are to weigh the same (Nishimura & Dunson 2020, Theorem 2). None: all draws count the same.
   Chains mass;
 };
 

@@ -20,7 +20,7 @@ class BinnedQuantiles {
   static constexpr std::size_t bins = 64;
 
   BinnedQuantiles() = default;
-  /// Where most of the numbers will be; a poor guess costs accuracy, and the error bounds tell. A
+  /// Where most of the numbers will be; a poor guess costs accuracy, which the error bounds show. A
   /// scale that is not positive and finite, as of a coordinate that has not moved yet, is replaced
   /// by the size of the location. DataError for spans of unequal length or a location that is not
   /// finite.

@@ -9,8 +9,8 @@
 
 namespace rehmc {
 
-/// Means over the states of a draw, for every coordinate, of what the gradient g of the log density
-/// tells: g, (x - centre) g and (x - centre)^2 g.
+/// Means over the states of a draw, for every coordinate, with the gradient g of the log density:
+/// g, (x - centre) g and (x - centre)^2 g.
 struct GradientMeans {
   std::span<const double> gradient;
   std::span<const double> first;

@@ -13,7 +13,7 @@
 
 namespace rehmc {
 
-/// What running summaries tell about one coordinate.
+/// Estimates of one coordinate from running summaries.
 struct RunningEstimate {
   Estimate plain;
   std::vector<double> plain_bounds;  ///< for every quantile, by how much bins may have moved it
@@ -37,8 +37,8 @@ struct RunningEstimate {
 /// This is honest once chunks are much longer than the chain remembers, and varies by some 10%
 /// itself (64 to 128 chunks of 4 chains). Where R-hat exceeds 1.05 the chains disagree by more
 /// than chunks can see; then the halves of the chains serve as chunks, if that gives a larger
-/// error. ess_sd is that of f = (x - mean)^2 for plain and recycled alike, Var(f) from the plain
-/// draws. All are NaN below 8 full chunks in a chain, and unless the condition is ordinary.
+/// error. ess_sd is that of f = (x - mean)^2 for both plain and recycled draws, Var(f) from the
+/// plain draws. All are NaN below 8 full chunks in a chain, and unless the condition is ordinary.
 /// Quantiles are from bins and have no mcse or ess.
 ///
 /// With gradients, means and sds are sharpened as well: chunk sums are regressed on those of the

@@ -9,8 +9,7 @@
 
 namespace rehmc {
 
-/// From so many draws on, chunks are of 8 at least: shorter ones say too little of how slow a
-/// chain is.
+/// With this many draws, chunks have at least 8: shorter ones do not show how slow a chain is.
 inline constexpr std::uint64_t fewest_draws_of_running_check = 128;
 
 /// Whether the averages of the first two Stein features of all coordinates are 0, up to their own

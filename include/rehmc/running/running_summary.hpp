@@ -18,14 +18,15 @@ class RunningSummary {
  public:
   RunningSummary() = default;
   /// The centre that the moments of draws are taken about; it should lie in the bulk of the target.
-  /// Bins are laid about it by the scale. Without recycling the recycled halves take no memory.
-  /// With `gradients`, which needs recycling, means and sds can be sharpened.
+  /// Bins are centred there; their width comes from the scale. Without recycling the recycled
+  /// halves take no memory. With `gradients`, which needs recycling, means and sds can be
+  /// sharpened.
   RunningSummary(std::span<const double> centre, std::span<const double> scale, bool recycling,
                  bool gradients = false);
 
   /// One draw: the chain's position; the means over all states of the trajectory of x - centre and
   /// (x - centre)^2; the states that recycling kept; how much the draw counts among the recycled
-  /// ones; and the means of what gradients tell, over the same states, if those are summed. Without
+  /// ones; and the gradient means over the same states, if those are summed. Without
   /// recycling only the position matters.
   void add(std::span<const double> position, std::span<const double> mean_offset,
            std::span<const double> mean_square, std::span<const WeightedState> kept,

@@ -1,4 +1,4 @@
-// All that is said about a run: its parameters, what went wrong, how its gradients fared.
+// The complete summary of a run: parameters, diagnostics and the checks of its gradients.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 
 namespace rehmc {
 
-/// How the gradients of a run fared.
+/// The checks of the gradients of a run, and whether they could sharpen it.
 struct Sharpening {
   SpotCheck spot_check;  ///< the first of a chain that failed, or that of the first chain
   /// None if gradients were neither kept nor summed.
@@ -22,25 +22,27 @@ struct Sharpening {
   std::string refused;
 };
 
-/// Health that a parameter's chains must have, lest sharpening make a wrong answer look precise.
+/// A parameter is only sharpened if its chains have converged this well: otherwise sharpening would
+/// make a wrong answer look precise.
 inline constexpr double most_rhat_to_sharpen = 1.01;
 inline constexpr double least_ess_to_sharpen = 400;
 
-/// In fewer draws, of all chains together, tails that features leave are too rarely seen to tell
-/// how large an error they make.
+/// With fewer draws, of all chains together, too little of the tails that features leave is seen to
+/// estimate the error they cause.
 inline constexpr std::size_t least_draws_to_sharpen = 1000;
 
-/// Beyond these in any parameter, chains have not mixed, and features of all coordinates are off.
+/// Beyond these in any parameter, chains have not mixed, and the features of all coordinates may be
+/// off.
 inline constexpr double most_rhat_of_any = 1.05;
 inline constexpr double least_ess_of_any = 100;
-/// With a larger share of divergent draws, chains shun parts of the target: no gradient that they
-/// have seen can tell.
+/// With a larger share of divergent draws, chains avoid parts of the target, which the gradients
+/// elsewhere do not show.
 inline constexpr double most_divergent_share = 0.005;
 
 /// Fills in `sharpened` and `not_sharpened` of every parameter of a summary of the same run. With
 /// `check_only`, only the Stein check is made. Of a run without stored draws, the summary has
-/// `sharpened` from its batch sums already, unless `check_only`; what cannot be trusted is taken
-/// away.
+/// `sharpened` from its chunk sums already, unless `check_only`; estimates that cannot be trusted
+/// are removed.
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
                        bool check_only = false);
 
