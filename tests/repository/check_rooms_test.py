@@ -13,6 +13,10 @@ GOOD = {
     "include/rehmc/core/numbers.hpp": "// Numbers.\n//\n// And more of them.\n#pragma once\n#include <cstdint>\n",
     "include/rehmc/model/density.hpp": '// Densities.\n#include "rehmc/core/numbers.hpp"\n',
     "src/dynamics/metric.cpp": '// Metrics.\n#include "rehmc/core/numbers.hpp"\n#include <Eigen/Dense>\n#include "local.hpp"\n',
+    "src/dynamics/metric.hpp": "// Metrics.\n",
+    "include/rehmc/run/chain.hpp": "// Chains.\n",
+    "src/core/format.cpp": "// Compiles a library.\n",
+    "models/normal.hpp": "// The normal.\n",
     "src/run/chain.cpp": '// Chains.\n#include "rehmc/adapt/warmup.hpp"\n#include "rehmc/trajectory/tree.hpp"\n',
     "models/normal.cpp": '// The normal.\n#include "models/normal.hpp"\n#include "rehmc/model/density.hpp"\n',
     "tests/core/numbers_test.cpp": '// Tests numbers.\n#include <gtest/gtest.h>\n#include "models/normal.hpp"\n',
@@ -29,7 +33,8 @@ class CheckRooms(unittest.TestCase):
             return subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=False)
 
     def assert_fault(self, file, text, place, message):
-        result = self.check({file: text})
+        header = {} if file.endswith(".hpp") else {file.removesuffix("cpp") + "hpp": "// A header.\n"}
+        result = self.check({**(header if file.startswith(("src/", "models/")) and "attic" not in file else {}), file: text})
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
         self.assertTrue(result.stderr.startswith(f"{file}:{place}: "), result.stderr)
@@ -76,6 +81,23 @@ class CheckRooms(unittest.TestCase):
         self.assert_fault("src/core/bad.cpp", '#include "rehmc/core/numbers.hpp"\n', 1, "what the file is for")
         self.assert_fault("src/core/bad.cpp", "", 1, "what the file is for")
         self.assert_fault("examples/bad.cpp", "// A purpose that\n// goes on.\n", 2, "in one line")
+
+    def test_every_source_has_its_header(self):
+        for folder in ["src/run", "models", "stan"]:
+            result = self.check({f"{folder}/lonely.cpp": "// Lonely.\n"})
+            self.assertEqual(result.stderr, f"{folder}/lonely.cpp:1: there is no header lonely.hpp for this file\n")
+            self.assertEqual(result.returncode, 1)
+
+    def test_the_table_of_the_rooms_is_that_of_the_script(self):
+        document = SCRIPT.parents[1] / "CONTRIBUTING.md"
+        good = document.read_text(encoding="utf-8")
+        self.assertEqual(self.check({"CONTRIBUTING.md": good}).stderr, "")
+        missing = "\n".join(line for line in good.splitlines() if not line.startswith("| `running` |"))
+        self.assertIn("room running is not in the table", self.check({"CONTRIBUTING.md": missing}).stderr)
+        wrong = good.replace("| `output` |\n", "| `core` |\n", 1)
+        self.assertIn("the table says core", self.check({"CONTRIBUTING.md": wrong}).stderr)
+        no_folder = good.replace("`autodiff/`", "autodiff")
+        self.assertIn("folder autodiff/ is not in the table", self.check({"CONTRIBUTING.md": no_folder}).stderr)
 
     def test_an_empty_tree_is_a_fault(self):
         with tempfile.TemporaryDirectory() as folder:
