@@ -77,6 +77,20 @@ void TrajectoryKernel<D>::set_position(std::span<const double> position) {
 }
 
 template <Dynamics D>
+void TrajectoryKernel<D>::record_visits(bool record) {
+  recording_.reset();
+  if (!record) return;
+  std::visit(
+      [&](auto& recycler) {
+        recording_ =
+            std::make_unique<Erased<KeepAll<std::decay_t<decltype(recycler)>,
+                                            FeatureSums<StatePool>, RecordVisits<StatePool>>>>(
+                KeepAll(recycler, sums_, visits_));
+      },
+      recycler_);
+}
+
+template <Dynamics D>
 void TrajectoryKernel<D>::archive(ArchiveWriter& archive) const {
   require_position();
   const StateView view = state();
@@ -156,7 +170,7 @@ const Transition& TrajectoryKernel<D>::finish_transition(StateHandle next, doubl
   if (record_.ending == Ending::diverged) record_.divergence = dynamics_.divergence();
   view_kept();
   if (sums_.active()) record_.feature_means = sums_.finish();
-  if (record_visits_) view_visited();
+  if (recording_) view_visited();
   return record_;
 }
 
@@ -174,13 +188,13 @@ void TrajectoryKernel<D>::view_kept() {
         if constexpr (keeps_none<decltype(recycler)>) {
           const double share = 1.0 / static_cast<double>(accepted_.size());
           view_all(accepted_, [&](StateHandle state) { return WeightedState{view(state), share}; });
-          if (record_visits_) slots_ = accepted_;
+          if (recording_) slots_ = accepted_;
         } else {
           const auto& kept = recycler.finish();
           view_all(kept, [&](const auto& entry) {
             return WeightedState{view(entry.state), entry.weight};
           });
-          if (record_visits_) {
+          if (recording_) {
             for (const auto& entry : kept) slots_.push_back(entry.state);
           }
         }
@@ -188,7 +202,7 @@ void TrajectoryKernel<D>::view_kept() {
       recycler_);
   if (kept_view_.empty()) {
     kept_view_.push_back({record_.state, 1.0});
-    if (record_visits_) slots_.push_back(current_);
+    if (recording_) slots_.push_back(current_);
   }
   record_.recycled = kept_view_;
 }

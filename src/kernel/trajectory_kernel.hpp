@@ -1,10 +1,12 @@
 // What all kernels share: the chain's state, recycling, and the record of a transition.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
 
+#include "erased_keeper.hpp"
 #include "rehmc/dynamics/dynamics.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/feature_sums.hpp"
@@ -27,7 +29,7 @@ class TrajectoryKernel : public Kernel {
   void archive(ArchiveWriter& archive) const override;
   void archive(ArchiveReader& archive) override;
   void use_features(const Features* features) override { sums_.use(features); }
-  void record_visits(bool record) override { record_visits_ = record; }
+  void record_visits(bool record) override;
   double one_step_energy_error(const Tuning& tuning, Stream& stream) override;
   const Guard& guard() const override { return dynamics_.guard(); }
   const KernelSettings& settings() const override { return settings_; }
@@ -39,12 +41,12 @@ class TrajectoryKernel : public Kernel {
   /// Calls `grow(keeper)` with the recycler and whatever else is in use as one keeper.
   template <class Grow>
   void with_keeper(Grow&& grow) {
+    if (recording_) [[unlikely]] {
+      return grow(*recording_);
+    }
     std::visit(
         [&](auto& recycler) {
-          if (record_visits_) {
-            KeepAll keeper(recycler, sums_, visits_);
-            grow(keeper);
-          } else if (sums_.active()) {
+          if (sums_.active()) {
             KeepAll keeper(recycler, sums_);
             grow(keeper);
           } else {
@@ -75,10 +77,12 @@ class TrajectoryKernel : public Kernel {
 
   StateHandle current_;
   bool has_position_ = false;
-  bool record_visits_ = false;
   Recycler recycler_;
   FeatureSums<StatePool> sums_;
   RecordVisits<StatePool> visits_;
+  /// Recycler, sums and visits as one, while visits are recorded. Behind virtual functions, since
+  /// further templates keep compilers from inlining the fast ones.
+  std::unique_ptr<ErasedKeeper> recording_;
   std::vector<StateHandle> slots_;  ///< the state of each slot, while visits are recorded
   std::vector<WeightedState> kept_view_;
   std::vector<VisitedState> visited_view_;
