@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/netcdf.hpp"
@@ -15,6 +16,20 @@
 
 namespace rehmc {
 
+namespace {
+
+/// The settings as the report lists them: a group of settings is one entry.
+std::vector<ReportSetting> shown_settings(const RunSettings& settings) {
+  std::vector<ReportSetting> shown;
+  const nlohmann::ordered_json json = settings_json(settings);
+  for (const auto& [name, value] : json.items()) {
+    shown.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
+  }
+  return shown;
+}
+
+}  // namespace
+
 void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
                   const RunSummary& summary) {
   ReportInfo info;
@@ -24,7 +39,7 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
   info.command =
       fmt::format("rehmc sample {}{} --seed {}", manifest.model.name,
                   std::filesystem::exists(folder.data()) ? " --data data.json" : "", manifest.seed);
-  info.settings_json = settings_json(manifest.settings).dump();
+  info.settings = shown_settings(manifest.settings);
   info.trajectory = read_trajectory(folder);
   write_whole(folder.report(), report_page(result, summary, info));
 }

@@ -11,6 +11,7 @@ constexpr std::size_t most_rows = 5000;        // of the table
 constexpr std::size_t most_name_bytes = 80;    // of a parameter's name
 constexpr std::size_t most_text_bytes = 8000;  // of a command or a warning
 constexpr std::size_t most_settings = 300;
+constexpr std::size_t most_value_bytes = 1000;   // of a setting
 constexpr std::size_t most_plotted = 40;         // parameters with plots of their own
 constexpr std::size_t most_chains = 12;          // shown separately in plots
 constexpr std::size_t most_points = 4000;        // draws in trace and pairs plots

@@ -9,7 +9,6 @@
 #include "page_json.hpp"
 #include "parameter_json.hpp"
 #include "plots.hpp"
-#include "rehmc/core/error.hpp"
 #include "shown_draws.hpp"
 #include "shown_parameters.hpp"
 
@@ -97,18 +96,10 @@ Json gradients_json(const Sharpening& sharpening) {
   return json;
 }
 
-Json settings_json(const std::string& text) {
-  if (text.empty()) return Json::array();
-  const Json settings = Json::parse(text, nullptr, false);
-  if (!settings.is_object()) {
-    throw ConfigError("ReportInfo::settings_json is '" + shortened(text, 100) +
-                      "'; it should be a JSON object, name: value");
-  }
+Json settings_json(std::span<const ReportSetting> settings) {
   Json pairs = Json::array();
-  for (const auto& [name, value] : settings.items()) {
-    if (pairs.size() == most_settings) break;
-    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-    pairs.push_back({shortened(name, most_name_bytes), shortened(shown, 1000)});
+  for (const auto& [name, value] : settings.first(std::min(settings.size(), most_settings))) {
+    pairs.push_back({shortened(name, most_name_bytes), shortened(value, most_value_bytes)});
   }
   return pairs;
 }
@@ -168,7 +159,7 @@ std::string report_data(const SampleResult& result, const RunSummary& run, const
   json["draws"] = draws;
   json["short"] =
       !summary.empty() && summary[0].convergence.check.condition == DrawsCondition::too_short;
-  json["settings"] = settings_json(info.settings_json);
+  json["settings"] = settings_json(info.settings);
   json["diagnostics"] = diagnostics_json(run.diagnostics);
   json["gradients"] = gradients_json(run.sharpening);
   json["omitted"] = omissions(result, parameters, shown, run.diagnostics);

@@ -13,7 +13,6 @@
 
 #include "models/eight_schools.hpp"
 #include "models/standard_normal.hpp"
-#include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/summary/run_summary.hpp"
 #include "tests/output/records.hpp"
@@ -260,7 +259,7 @@ TEST(Report, HostileTextStaysText) {
   ReportInfo info;
   info.title = "</title><script>alert(2)</script>";
   info.command = "rehmc sample '</script>' {{data}}";
-  info.settings_json = R"({"init": "</script>", "chains": 4})";
+  info.settings = {{"init", "</script>"}, {"chains", "4"}};
   const std::string page = page_of(result, info);
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
   EXPECT_EQ(page.find("<script>alert(2)"), std::string::npos);
@@ -271,13 +270,15 @@ TEST(Report, HostileTextStaysText) {
   EXPECT_EQ(data["settings"], Json::parse(R"([["init", "</script>"], ["chains", "4"]])"));
 }
 
-TEST(Report, SettingsMustBeAnObject) {
-  const SampleResult result = made_up(1, 1, 10, 0);
-  for (const char* settings : {"[1]", "{", "3"}) {
-    ReportInfo info;
-    info.settings_json = settings;
-    EXPECT_THROW(page_of(result, info), ConfigError) << settings;
-  }
+TEST(Report, SettingsKeepTheirOrderAndAreBounded) {
+  ReportInfo info;
+  info.settings = {{"zeta", std::string(5000, 'z')}, {"alpha", "1"}};
+  info.settings.resize(2000, {"more", "2"});
+  const Json settings = data_of(page_of(made_up(1, 1, 10, 0), info))["settings"];
+  EXPECT_EQ(settings.size(), 300U);
+  EXPECT_EQ(settings[0][0], "zeta");
+  EXPECT_LT(settings[0][1].get<std::string>().size(), 1100U);
+  EXPECT_EQ(settings[1], Json::parse(R"(["alpha", "1"])"));
 }
 
 TEST(Report, WideRunsStaySmall) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "rehmc/output/sample_result.hpp"
 #include "rehmc/report/trajectory.hpp"
@@ -9,14 +10,20 @@
 
 namespace rehmc {
 
+/// A setting as the report shows it.
+struct ReportSetting {
+  std::string name;
+  std::string value;
+};
+
 /// What the report shows besides draws and summary.
 struct ReportInfo {
-  std::string title;            ///< the model's name
-  std::string version;          ///< of rehmc
-  std::string date;             ///< when the run started, UTC
-  std::string command;          ///< that reproduces the run
-  std::string settings_json;    ///< an object, name: value, in the order to show them
-  TracedTrajectory trajectory;  ///< may be empty
+  std::string title;                    ///< the model's name
+  std::string version;                  ///< of rehmc
+  std::string date;                     ///< when the run started, UTC
+  std::string command;                  ///< that reproduces the run
+  std::vector<ReportSetting> settings;  ///< in the order to show them
+  TracedTrajectory trajectory;          ///< may be empty
 };
 
 /// The page as HTML, under 6 MB whatever the size of the run.
