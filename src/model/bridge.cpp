@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -27,8 +28,29 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// does not is taken for one with probability 2^-24.
 constexpr int probes = 24;
 
-extern "C" void rehmc_print_callback(const char* text, std::size_t size) {
-  MessageReceiver::print({text, size});
+using PrintFunction = void (*)(const char* text, std::size_t size);
+
+/// A print function gets the text and nothing else. So that it knows which library prints, each
+/// library has one of its own; should there ever be more libraries than these, the others share the
+/// last.
+constexpr std::size_t print_functions = 64;
+
+LibraryMessages& printed_by(std::size_t library) {
+  static std::array<LibraryMessages, print_functions> messages;
+  return messages[std::min(library, print_functions - 1)];
+}
+
+template <std::size_t library>
+void print(const char* text, std::size_t size) {
+  printed_by(library).print({text, size});
+}
+
+PrintFunction print_function(std::size_t library) {
+  static constexpr auto functions = []<std::size_t... k>(std::index_sequence<k...>) {
+    return std::array<PrintFunction, print_functions>{&print<k>...};
+  }
+  (std::make_index_sequence<print_functions>());
+  return functions[std::min(library, print_functions - 1)];
 }
 
 std::vector<std::string> split_names(const char* text) {
@@ -102,6 +124,7 @@ struct BridgeLibrary {
   explicit BridgeLibrary(const std::filesystem::path& path) : library(path), functions(library) {}
   SharedLibrary library;
   Functions functions;
+  std::size_t number = 0;  ///< in the order of opening
   mutable std::mutex turn;
 };
 
@@ -109,8 +132,9 @@ struct BridgeLibrary {
 std::shared_ptr<const BridgeLibrary> open_library(const std::filesystem::path& path) {
   static std::mutex mutex;
   static std::map<void*, std::shared_ptr<const BridgeLibrary>> libraries;
-  auto opened = std::make_shared<const BridgeLibrary>(path);
+  auto opened = std::make_shared<BridgeLibrary>(path);
   const std::lock_guard lock(mutex);
+  opened->number = libraries.size();
   void* const key = reinterpret_cast<void*>(opened->functions.construct);
   return libraries.try_emplace(key, std::move(opened)).first->second;
 }
@@ -121,10 +145,13 @@ class BridgeDensity::Model {
  public:
   Model(const std::filesystem::path& path, const std::string& data, std::uint32_t seed,
         std::shared_ptr<ModelMessages> heard)
-      : messages(std::move(heard)), library_(open_library(path)), call_(library_->functions) {
+      : messages(std::move(heard)),
+        library_(open_library(path)),
+        call_(library_->functions),
+        hearing_(printed_by(library_->number), *messages) {
     const MessageReceiver receiver(*messages);
     char* error = nullptr;
-    call_.set_print_callback(&rehmc_print_callback, &error);
+    call_.set_print_callback(print_function(library_->number), &error);
     take_message(error);  // without prints a model is still a model
     const std::lock_guard lock(library_->turn);
     model_ = call_.construct(data.c_str(), seed, &error);
@@ -218,6 +245,22 @@ class BridgeDensity::Model {
     bs_rng* generator_;
   };
 
+  /// Makes a model one of those that hear the library's own threads.
+  class Hearing {
+   public:
+    Hearing(LibraryMessages& library, ModelMessages& messages)
+        : library_(library), messages_(messages) {
+      library_.enter(messages_);
+    }
+    ~Hearing() { library_.leave(messages_); }
+    Hearing(const Hearing&) = delete;
+    Hearing& operator=(const Hearing&) = delete;
+
+   private:
+    LibraryMessages& library_;
+    ModelMessages& messages_;
+  };
+
   /// A call of the library: takes its turn where it must, and receives what the model prints.
   struct Visit {
     explicit Visit(const Model& model)
@@ -248,6 +291,7 @@ class BridgeDensity::Model {
 
   std::shared_ptr<const BridgeLibrary> library_;
   const Functions& call_;
+  Hearing hearing_;
   bs_model* model_ = nullptr;
 };
 

@@ -77,22 +77,40 @@ MessageReceiver::MessageReceiver(ModelMessages& messages)
 
 MessageReceiver::~MessageReceiver() {
   receiver_of_thread = outer_;
-  if (!waiting_.empty()) messages_.add(waiting_);
+  if (!lines_.rest().empty()) messages_.add(lines_.rest());
 }
 
-void MessageReceiver::print(std::string_view text) {
-  if (receiver_of_thread != nullptr) receiver_of_thread->add(text);
+bool MessageReceiver::print(std::string_view text) {
+  MessageReceiver* const receiver = receiver_of_thread;
+  if (receiver == nullptr) return false;
+  receiver->lines_.add(text, [&](std::string_view line) { receiver->messages_.add(line); });
+  return true;
 }
 
-void MessageReceiver::add(std::string_view text) {
-  waiting_ += text;
-  std::size_t start = 0;
-  for (std::size_t end = waiting_.find('\n'); end != std::string::npos;
-       end = waiting_.find('\n', start)) {
-    if (end > start) messages_.add(std::string_view(waiting_).substr(start, end - start));
-    start = end + 1;
+void LibraryMessages::enter(ModelMessages& messages) {
+  const std::lock_guard lock(mutex_);
+  messages_.insert(&messages);
+}
+
+void LibraryMessages::leave(ModelMessages& messages) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [thread, lines] : lines_) add(lines.rest());
+  lines_.clear();
+  messages_.erase(messages_.find(&messages));
+}
+
+void LibraryMessages::print(std::string_view text) {
+  if (MessageReceiver::print(text)) return;
+  const std::lock_guard lock(mutex_);
+  const auto lines = lines_.try_emplace(std::this_thread::get_id()).first;
+  lines->second.add(text, [&](std::string_view line) { add(line); });
+  if (lines->second.rest().empty()) lines_.erase(lines);
+}
+
+void LibraryMessages::add(std::string_view line) {
+  for (auto at = messages_.begin(); at != messages_.end(); at = messages_.upper_bound(*at)) {
+    (*at)->add(line);
   }
-  waiting_.erase(0, start);
 }
 
 }  // namespace rehmc

@@ -171,28 +171,67 @@ TEST(Bridge, SaysWhatIsWrongWithALibrary) {
   std::filesystem::remove(text);
 }
 
-// Two models of one library, in two threads at once.
+/// Calls the density, or the gradient, 100 times.
+void call_density(const BridgeDensity& density) {
+  for (int i = 0; i < 100; ++i) density.log_density(std::vector<double>{0});
+}
+void call_gradient(BridgeDensity& density) {
+  std::vector<double> gradient(1);
+  for (int i = 0; i < 100; ++i) density(std::vector<double>{0}, gradient);
+}
+
+/// All that was printed is this line, so many times.
+void expect_line(const ModelMessages& messages, const std::string& line, std::uint64_t count) {
+  ASSERT_EQ(messages.kinds().size(), 1U) << line;
+  EXPECT_EQ(messages.kinds()[0].first, line);
+  EXPECT_EQ(messages.kinds()[0].count, count);
+}
+
+// Three models of one library print in three threads at once, each line in two pieces.
 TEST(Bridge, EveryModelHasItsOwnMessages) {
-  BridgeDensity rejecting(folder / "bridge_good.so", "");
-  BridgeDensity silent(folder / "bridge_good.so", "");
-  BridgeDensity sharing(folder / "bridge_good.so", "", 0, rejecting.shared_messages());
-  const auto call = [](BridgeDensity& density, double x) {
-    std::vector<double> gradient(2);
-    for (int i = 0; i < 100; ++i) {
-      try {
-        density(std::vector<double>{x, 0}, gradient);
-      } catch (const std::domain_error&) {
-      }
-    }
-  };
+  const BridgeDensity first(folder / "bridge_turns.so", "first");
+  const BridgeDensity second(folder / "bridge_turns.so", "second");
+  const BridgeDensity sharing(folder / "bridge_turns.so", "first", 0, first.shared_messages());
+  const BridgeDensity silent(folder / "bridge_turns.so", "third");
   {
-    const std::jthread first([&] { call(rejecting, 10); });
-    const std::jthread second([&] { call(silent, 0); });
-    const std::jthread third([&] { call(sharing, 10); });
+    const std::jthread one([&] { call_density(first); });
+    const std::jthread two([&] { call_density(second); });
+    const std::jthread three([&] { call_density(sharing); });
   }
   EXPECT_TRUE(silent.messages().kinds().empty());
-  ASSERT_EQ(rejecting.messages().kinds().size(), 1U);
-  EXPECT_EQ(rejecting.messages().kinds()[0].count, 200U);
+  expect_line(first.messages(), "first speaks", 200);
+  expect_line(second.messages(), "second speaks", 100);
+}
+
+// What a library prints in a thread that it starts itself goes to the models of that library.
+TEST(Bridge, HearsThreadsOfTheLibrary) {
+  BridgeDensity density(folder / "bridge_turns.so", "alone");
+  const BridgeDensity copy(density);
+  const BridgeDensity sharing(folder / "bridge_turns.so", "it", 0, density.shared_messages());
+  const BridgeDensity other(folder / "bridge_good.so", "");
+  { const BridgeDensity gone(folder / "bridge_turns.so", "gone"); }
+  call_gradient(density);
+  expect_line(density.messages(), "alone speaks", 100);
+  EXPECT_TRUE(other.messages().kinds().empty());
+
+  BridgeDensity second(folder / "bridge_turns.so", "second");
+  {
+    const std::jthread one([&] { call_gradient(density); });
+    const std::jthread two([&] { call_gradient(second); });
+  }
+  ASSERT_EQ(second.messages().kinds().size(), 2U);  // any of the two may have caused a line
+  for (const ModelMessages::Kind& kind : second.messages().kinds()) EXPECT_EQ(kind.count, 100U);
+}
+
+TEST(Messages, HalfALineOfALibrarysThreadIsAddedWhenAModelGoes) {
+  LibraryMessages library;
+  ModelMessages messages;
+  library.enter(messages);
+  library.print("half");
+  EXPECT_TRUE(messages.kinds().empty());
+  library.leave(messages);
+  library.print("to nobody\n");
+  expect_line(messages, "half", 1);
 }
 
 TEST(Messages, PrintedTextGoesToTheReceiverOfTheThread) {

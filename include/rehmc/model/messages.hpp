@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace rehmc {
@@ -20,7 +22,7 @@ class ModelMessages {
     std::string first;  ///< the first line of this kind
     std::uint64_t count = 0;
   };
-  /// Is called with every line, one at a time, in the thread of the model that printed it.
+  /// Is called with every line, one at a time, in the thread that printed it.
   using Listener = std::function<void(const std::string& line)>;
 
   void add(std::string_view line);
@@ -55,12 +57,34 @@ class MutedMessages {
   ModelMessages& messages_;
 };
 
+/// Splits text that comes in pieces into lines, without empty ones.
+class LineSplitter {
+ public:
+  /// Calls `take(line)` for every line that this text ends.
+  template <class Take>
+  void add(std::string_view text, Take&& take) {
+    waiting_ += text;
+    std::size_t start = 0;
+    for (std::size_t end = waiting_.find('\n'); end != std::string::npos;
+         end = waiting_.find('\n', start)) {
+      if (end > start) take(std::string_view(waiting_).substr(start, end - start));
+      start = end + 1;
+    }
+    waiting_.erase(0, start);
+  }
+  /// The line that has not ended.
+  const std::string& rest() const { return waiting_; }
+
+ private:
+  std::string waiting_;
+};
+
 /// While it lives, what a library prints in this thread goes to these messages, line by line.
 ///
 /// The print function of a shared library gets the text and nothing else, so it cannot know which
-/// model speaks. But a model prints only while it is called, in the thread that calls it: so each
-/// call has a receiver, and the print function looks for that of its thread. A fiber never changes
-/// in the middle of a call.
+/// model speaks. But a model prints only while it is called, mostly in the thread that calls it: so
+/// each call has a receiver, and the print function looks for that of its thread. A fiber never
+/// changes in the middle of a call. For threads that a library starts itself, see LibraryMessages.
 class MessageReceiver {
  public:
   explicit MessageReceiver(ModelMessages& messages);
@@ -69,16 +93,33 @@ class MessageReceiver {
   MessageReceiver(const MessageReceiver&) = delete;
   MessageReceiver& operator=(const MessageReceiver&) = delete;
 
-  /// For the print function: text for the receiver of this thread. Without one, which happens only
-  /// in threads that a library makes itself, it is lost.
-  static void print(std::string_view text);
+  /// Gives text to the receiver of this thread; false if there is none.
+  static bool print(std::string_view text);
 
  private:
-  void add(std::string_view text);
-
   ModelMessages& messages_;
-  std::string waiting_;
+  LineSplitter lines_;
   MessageReceiver* outer_;
+};
+
+/// Where the text goes that one library prints. A thread that the library starts itself, as a
+/// parallel reduce_sum does, has no receiver, and any model of the library may have caused what it
+/// prints: so its lines go to the messages of every model that there is. Threads may share it.
+class LibraryMessages {
+ public:
+  /// A new model, and the end of one. Models may share messages.
+  void enter(ModelMessages& messages);
+  /// Adds what is left of lines that did not end.
+  void leave(ModelMessages& messages);
+  /// For the print function: to the receiver of this thread, or else to all models.
+  void print(std::string_view text);
+
+ private:
+  void add(std::string_view line);
+
+  std::mutex mutex_;
+  std::multiset<ModelMessages*> messages_;         ///< one entry per model
+  std::map<std::thread::id, LineSplitter> lines_;  ///< of threads in the middle of one
 };
 
 }  // namespace rehmc
