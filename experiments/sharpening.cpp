@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "experiments/csv.hpp"
 #include "experiments/groups.hpp"
-#include "rehmc/run/chain.hpp"
 #include "rehmc/run/sample.hpp"
 #include "rehmc/summary/sharpening.hpp"
 #include "rehmc/summary/summary.hpp"
@@ -36,6 +34,9 @@ SampleSettings settings_of_run(const Setting& setting, std::size_t run) {
   SampleSettings settings;
   settings.chains = chains_of_run;
   settings.draws = draws_of_chain;
+  settings.engine = EngineKind::batch;  // the runs share the threads, so each has one
+  settings.threads = 1;
+  settings.batch = chains_of_run;
   settings.seed = workshop.seed_of(fmt::format("{} sharpening {}", describe(test_case.name), run));
   settings.kernel.recycling = {RecyclingKind::spread, large ? 4U : 8U};
   settings.warmup.iterations = 0;
@@ -47,41 +48,6 @@ SampleSettings settings_of_run(const Setting& setting, std::size_t run) {
     settings.start.push_back(starting_position(test_case, truth, {*settings.seed, number, 0}));
   }
   return settings;
-}
-
-/// Like sample() of the library, but the user can stop it.
-ChainResult run_chain(const Workshop& workshop, const Density& density,
-                      const SampleSettings& settings, const Address& address) {
-  Chain chain(density, settings, address);
-  chain.begin_sampling();
-  QuantityReader reader(density, {});
-  reader.set_centre(chain.centre());
-  ChainRecord record(reader, static_cast<std::size_t>(settings.draws), KeptGradients::yes);
-  for (int i = 0; i < settings.draws; ++i) {
-    workshop.check_stop();
-    const Transition& transition = chain.step();
-    record.add(reader.read(transition, chain.address()));
-  }
-  return {{chain.facts()}, std::move(record)};
-}
-
-SampleResult sample_run(const Workshop& workshop, const Density& density,
-                        const SampleSettings& settings) {
-  SampleResult result;
-  result.quantities = density.quantities();
-  result.names = names_of(result.quantities);
-  result.coordinates = density.names();
-  result.kernel = settings.kernel;
-  result.seed = *settings.seed;
-  Engine engine(density, {EngineKind::batch, chains_of_run, 1, chains_of_run});
-  std::vector<std::optional<ChainResult>> chains(chains_of_run);
-  std::atomic<bool> failed = false;
-  engine.run(failed, [&](std::size_t chain) {
-    chains[chain] = run_chain(workshop, engine.density(chain), settings,
-                              {*settings.seed, static_cast<std::uint32_t>(chain), 0});
-  });
-  for (auto& chain : chains) result.chains.push_back(std::move(*chain));
-  return result;
 }
 
 std::array<double, sharpened_statistics.size()> values_of(const Estimate& estimate) {
@@ -110,8 +76,9 @@ SharpeningRun errors_of(const Truth& truth, const std::vector<ParameterSummary>&
 
 SharpeningRun run_once(const Setting& setting, const std::optional<Density>& as_read,
                        std::size_t run) {
-  SampleResult result =
-      sample_run(setting.workshop, setting.test_case.density, settings_of_run(setting, run));
+  SampleResult result = sample(setting.test_case.density, settings_of_run(setting, run),
+                               {.interrupts = setting.workshop.stop});
+  setting.workshop.check_stop();  // what a stopped run has is not used
   if (as_read) read_as_coordinates(setting.workshop, *as_read, result);
   std::vector<ParameterSummary> rows = summarise(result);
   setting.workshop.check_stop();
