@@ -15,12 +15,14 @@
 
 #include "models/eight_schools.hpp"
 #include "tests/kernel/mechanics.hpp"
+#include "tests/run/same_chain.hpp"
 
 namespace rehmc {
 namespace {
 
 using testing::Bumpy;
 using testing::every_kernel;
+using testing::expect_same_chain;
 using testing::Numbers;
 using testing::Walled;
 
@@ -34,32 +36,6 @@ SampleSettings short_run(KernelKind kind, const char* recycling = "spread:4") {
   settings.threads = 1;
   settings.seed = 31;
   return settings;
-}
-
-/// All that does not depend on what is kept.
-void expect_same_chain(const ChainResult& a, const ChainResult& b) {
-  EXPECT_EQ(a.record.centre, b.record.centre);
-  EXPECT_EQ(a.record.draws, b.record.draws);
-  EXPECT_EQ(a.record.log_density, b.record.log_density);
-  EXPECT_EQ(a.record.acceptance, b.record.acceptance);
-  EXPECT_EQ(a.record.step_size, b.record.step_size);
-  EXPECT_EQ(a.record.energy, b.record.energy);
-  EXPECT_EQ(a.record.energy_error, b.record.energy_error);
-  EXPECT_EQ(a.record.path_length, b.record.path_length);
-  EXPECT_EQ(a.record.mass, b.record.mass);
-  EXPECT_EQ(a.record.depth, b.record.depth);
-  EXPECT_EQ(a.record.leapfrogs, b.record.leapfrogs);
-  EXPECT_EQ(a.record.ending, b.record.ending);
-  EXPECT_EQ(a.record.mean_offset, b.record.mean_offset);
-  EXPECT_EQ(a.record.mean_square, b.record.mean_square);
-  EXPECT_EQ(a.record.divergences.size(), b.record.divergences.size());
-  EXPECT_EQ(a.tuning.step_size, b.tuning.step_size);
-  EXPECT_EQ(a.tuning.metric->inverse_diagonal(), b.tuning.metric->inverse_diagonal());
-  EXPECT_EQ(a.gradients_warmup, b.gradients_warmup);
-  EXPECT_EQ(a.gradients_sampling, b.gradients_sampling);
-  EXPECT_EQ(a.divergences_warmup, b.divergences_warmup);
-  EXPECT_EQ(a.faults, b.faults);
-  EXPECT_EQ(a.first_message, b.first_message);
 }
 
 TEST(Sample, GivesTheSameBitsOnAnyNumberOfThreads) {
