@@ -25,6 +25,7 @@
 #include "models/student_t.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/estimate/chain_table.hpp"
 #include "rehmc/run/sample.hpp"
 #include "rehmc/summary/sharpening.hpp"
 #include "rehmc/summary/summary.hpp"
@@ -141,19 +142,6 @@ RunOutcome run_once(const Density& density, std::uint64_t seed, int draws) {
               one.sets.begin() + 2);
   }
   return outcome;
-}
-
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-double variance_of(const std::vector<double>& values) {
-  const double mean = mean_of(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return sum / (static_cast<double>(values.size()) - 1);
 }
 
 /// One summary over all parameters of a target.
