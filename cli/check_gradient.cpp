@@ -182,7 +182,7 @@ int run_against(const CheckGradientOptions& options) {
   ModelChoice choice = options.model;
   if (!choice.model.ends_with(".stan")) {
     throw ConfigError(fmt::format(
-        "--against compares backends of a Stan program, and {} is not one", choice.model));
+        "--against compares backends of a Stan program, but {} is not one", choice.model));
   }
   if (choice.backend == "auto")
     choice.backend = options.against == "compile" ? "interpret" : "compile";
@@ -257,7 +257,8 @@ int run(const CheckGradientOptions& options) {
   fmt::print(
       "\nThe gradient is wrong, or the log density is not smooth: {} of {} derivatives differ "
       "from\n"
-      "finite differences by more than the error of these. Samples would be biased or slow.\n",
+      "finite differences by more than the error of the differences. Samples would be biased or "
+      "slow.\n",
       failed, rows.size());
   return 1;
 }

@@ -158,10 +158,10 @@ std::vector<std::string> sample_words(Arguments& arguments) {
   words.insert(words.end(), {"--metric", metric.substr(0, metric.find('_'))});
   const std::string jitter = arguments.take("stepsize_jitter", "0");
   if (jitter.find_first_not_of("0.") != std::string::npos) {
-    throw ConfigError(fmt::format(
-        "stepsize_jitter: found {}, and rehmc has none; leave it out (engine=static has "
-        "paths of random length by itself)",
-        jitter));
+    throw ConfigError(
+        fmt::format("stepsize_jitter: found {}, but rehmc does not support it; leave it out "
+                    "(engine=static already has paths of random length)",
+                    jitter));
   }
   if (arguments.take("engine", "nuts") == "static") {
     words.insert(words.end(), {"--kernel", "hmc"});
@@ -214,10 +214,9 @@ int run_executable(const std::string& executable, const std::vector<std::string>
   for (const char* method : {"optimize", "variational", "diagnose", "generate_quantities",
                              "pathfinder", "laplace", "log_prob", "fixed_param"}) {
     if (arguments.has_group(method)) {
-      throw ConfigError(
-          fmt::format("rehmc samples by Hamiltonian Monte Carlo and has no '{}'; use "
-                      "CmdStan for it",
-                      method));
+      throw ConfigError(fmt::format(
+          "rehmc only samples by Hamiltonian Monte Carlo and has no '{}'; use CmdStan for it",
+          method));
     }
   }
   const files::path output = arguments.take("output file", "output.csv");

@@ -33,13 +33,13 @@ int go_on(const ResumeOptions& options, int more_draws) {
     for (const ChainResult& chain : load_run(folder, manifest).chains) {
       taken.push_back(draws_of(chain));
     }
-    // With --until the setting is the most that might have been taken.
+    // With --until, the setting is the maximum number of draws.
     if (!manifest.settings.until.empty()) {
       sample.draws = static_cast<int>(std::ranges::max(taken));
     }
     if (sample.draws > std::numeric_limits<int>::max() - more_draws) {
       throw ConfigError(
-          fmt::format("--draws: {} more than {} are too many", more_draws, sample.draws));
+          fmt::format("--draws: {} in addition to {} is too many", more_draws, sample.draws));
     }
     if (std::ranges::min(taken) < static_cast<std::uint64_t>(sample.draws)) {
       throw ConfigError(fmt::format("{}: the run is not finished; finish it first: rehmc resume {}",
@@ -67,14 +67,14 @@ void add_common(Command command, ResumeOptions& options) {
 
 void add_resume(Command app, Action& chosen) {
   Command command =
-      app.subcommand("resume", "go on with a run that was interrupted, as if nothing had happened");
+      app.subcommand("resume", "Continue an interrupted run, as if nothing had happened");
   const auto options = std::make_shared<ResumeOptions>();
   add_common(command, *options);
   command.when_chosen([&chosen, options] { chosen = [options] { return go_on(*options, 0); }; });
 }
 
 void add_extend(Command app, Action& chosen) {
-  Command command = app.subcommand("extend", "take more draws in a finished run");
+  Command command = app.subcommand("extend", "Add draws to a finished run");
   const auto options = std::make_shared<ResumeOptions>();
   add_common(command, *options);
   command.option("--draws", options->draws, "draws to add to each chain")

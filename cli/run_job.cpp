@@ -79,7 +79,7 @@ void print_messages(const ModelMessages& messages) {
   for (const ModelMessages::Kind& kind : kinds) count += kind.count;
   if (count == 0) return;
   fmt::print(stderr,
-             "\nThe model said {} lines; the first of each kind (all of them: --verbose):\n",
+             "\nThe model printed {} lines; the first of each kind (--verbose shows all):\n",
              grouped(count));
   for (const ModelMessages::Kind& kind : kinds) {
     fmt::print(stderr, "  {} ({}x)\n", kind.first, grouped(kind.count));
@@ -113,7 +113,7 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   }
   if (!options.verbose && messages != nullptr) print_messages(*messages);
   for (const std::string& problem : job->problems()) {
-    fmt::print(stderr, "Note: {}; went on from an earlier state\n", problem);
+    fmt::print(stderr, "Note: {}; continued from an earlier state\n", problem);
   }
   const bool interrupted = !job->complete();
   const std::string verdict = job->until_verdict();
@@ -123,8 +123,8 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));
   if (interrupted && shortest < least_draws) {
     fmt::print(stderr,
-               "\nInterrupted before there was anything to summarise. Nothing is lost; go on with: "
-               "rehmc resume {}\n",
+               "\nInterrupted before there was anything to summarise. Nothing is lost; continue "
+               "with: rehmc resume {}\n",
                folder.path().string());
     return static_cast<int>(ExitCode::interrupted);
   }
@@ -141,7 +141,7 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   if (interrupted) {
     std::fflush(stdout);
     fmt::print(stderr,
-               "\nInterrupted after {} draws per chain; all files are valid. Go on with: rehmc "
+               "\nInterrupted after {} draws per chain; all files are valid. Continue with: rehmc "
                "resume {}\n",
                shortest, folder.path().string());
     return static_cast<int>(ExitCode::interrupted);

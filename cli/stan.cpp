@@ -115,7 +115,7 @@ int print_status() {
     const std::filesystem::path header = stan::precompiled_header({});
     fmt::print("{:<12} {}\n", "header:",
                header.empty() ? "not precompiled; `rehmc stan install --precompiled-header` halves "
-                                "the time of a compile and takes 800 MB"
+                                "compile time and takes 800 MB"
                               : fmt::format("precompiled, {}", header.string()));
   }
   fmt::print("{:<12} {}\n", "folder:", stan::cache_folder().string());

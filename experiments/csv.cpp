@@ -118,7 +118,7 @@ Table Table::read(const std::filesystem::path& path) {
   for (const std::string& column : table.columns_) {
     if (column.empty() || !seen.insert(column).second) {
       throw DataError(fmt::format(
-          "{}, line 1: {}; every column needs a name of its own", path.string(),
+          "{}, line 1: {}; every column needs its own name", path.string(),
           column.empty() ? "a column without a name" : fmt::format("two columns '{}'", column)));
     }
   }

@@ -55,7 +55,7 @@ void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
   std::error_code failure;
   fs::create_directories(pieces, failure);
   if (failure) {
-    throw CreateError(fmt::format("{}: cannot be made: {}", pieces.string(), failure.message()));
+    throw CreateError(fmt::format("{}: cannot be created: {}", pieces.string(), failure.message()));
   }
   if (!fs::exists(mark)) {
     write_whole(mark, mine);

@@ -67,7 +67,7 @@ void make_cached(const files::path& target,
   std::error_code error;
   files::create_directories(target.parent_path(), error);
   if (error) {
-    throw CreateError(fmt::format("cannot make the cache folder {}: {}; {}",
+    throw CreateError(fmt::format("cannot create the cache folder {}: {}; {}",
                                   target.parent_path().string(), error.message(), remedy()));
   }
   const std::string name = target.filename().string();

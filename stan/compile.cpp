@@ -28,16 +28,16 @@ constexpr const char* library_name = "model.so";
 constexpr const char* header_name = "model_header.hpp";
 constexpr std::size_t most_lines = 30;
 
-/// Each reason is one line below. All of it is part of what a library is known by.
+/// Each flag has its reason next to it. All flags are part of a library's key in the cache.
 std::vector<std::string> flags(const CompileOptions& options) {
   std::vector<std::string> words{
       "-std=c++17",
       "-fPIC",
-      "-w",  // whatever it is, users cannot mend Stan's headers
+      "-w",  // users cannot fix warnings in Stan's headers
       "-fvisibility=hidden",
       "-fno-gnu-unique",           // so that two libraries never share a variable
       "-DSTAN_THREADS",            // chains run in threads
-      "-ftls-model=initial-exec",  // makes up for most of what threads cost
+      "-ftls-model=initial-exec",  // recovers most of the cost of threads
       "-D_REENTRANT",
       "-DBOOST_DISABLE_ASSERTS",
       "-DBOOST_PHOENIX_NO_VARIADIC_EXPRESSION"};
@@ -57,8 +57,9 @@ std::string cxx_compiler() {
     if (!found.empty()) return found;
   }
   throw ConfigError(
-      "compiling a Stan program takes a C++ compiler, and there is none (looked for $CXX, g++, c++ "
-      "and clang++); install one (Debian: apt-get install g++), or have the program interpreted: "
+      "compiling a Stan program needs a C++ compiler, but none was found (looked for $CXX, g++, "
+      "c++ "
+      "and clang++); install one (Debian: apt-get install g++), or interpret the program: "
       "--stan-backend interpret");
 }
 
@@ -70,7 +71,7 @@ std::string first_lines(const std::string& text) {
   return end == std::string::npos ? text : text.substr(0, end) + "\n...";
 }
 
-/// The class that stanc writes is named so.
+/// The name of the class that stanc writes.
 std::string class_name(const Program& program) {
   std::string name = program.name;
   std::replace_if(
@@ -88,7 +89,7 @@ void run_stanc(const Program& program, const Compiler& compiler, const files::pa
   if (result.code != 0) throw DataError(result.output);
 }
 
-/// The C++ compiler with all that a program and the functions around it need.
+/// The C++ compiler with everything that a program and the functions around it need.
 class Builder {
  public:
   Builder(const Compiler& compiler, const CompileOptions& options, std::string program)
@@ -97,7 +98,7 @@ class Builder {
         flags_(flags(options)),
         program_(std::move(program)) {}
 
-  /// `more` are words for this source alone.
+  /// `more` are arguments for this source alone.
   void compile(const files::path& source, const files::path& object,
                const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words{cxx_};
@@ -131,7 +132,7 @@ class Builder {
   std::string program_;
 };
 
-/// Whether a folder of the cache has the file that it was made for.
+/// Whether a folder of the cache has its file.
 auto has(const files::path& name) {
   return [name](const files::path& folder) { return files::exists(folder / name); };
 }
@@ -182,7 +183,7 @@ void precompile_header(const CompileOptions& options) {
   const std::string cxx = cxx_compiler();
   if (run_program({cxx, "--version"}).output.find("clang") != std::string::npos) {
     throw ConfigError(
-        fmt::format("a precompiled header takes g++, and the C++ compiler is {}; set the "
+        fmt::format("a precompiled header needs g++, but the C++ compiler is {}; set the "
                     "environment variable CXX to g++, or do without",
                     cxx));
   }

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 std::string strict_json(const std::string& text, const std::string& file) {
   std::string strict = QuotedJson(text).text();
-  if (!Json::accept(strict)) {  // which builds no tree
+  if (!Json::accept(strict)) {  // builds no tree
     try {
       const Json never = Json::parse(strict);  // for its message
     } catch (const Json::exception& error) {

@@ -5,8 +5,8 @@
 
 namespace rehmc::stan {
 
-/// Quotes bare NaN and infinities, as every reader of Stan's data understands them. DataError with
-/// the place if the rest is not JSON, or not an object. `file` is for messages.
+/// Quotes bare NaN and infinities, which every reader of Stan's data accepts. DataError with the
+/// position if the rest is not JSON, or not an object. `file` is for messages.
 std::string strict_json(const std::string& text, const std::string& file);
 
 /// The object with one more key, as its first.

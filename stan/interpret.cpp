@@ -1,4 +1,4 @@
-// Translates the program with the interpreter's library, and makes a density of it and the data.
+// Translates the program with the interpreter's library, and builds a density from it and the data.
 #include "stan/interpret.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +43,8 @@ std::string translate(const SharedLibrary& library, const Program& program,
   auto* const release = library.function<void(char*)>("stanli_string_free");
   if (translate == nullptr || release == nullptr) {
     throw ConfigError(
-        fmt::format("{}: is not the interpreter that rehmc was made for; install it "
-                    "again: rehmc stan install --interpreter",
+        fmt::format("{}: is not the interpreter that this rehmc needs; install it again: rehmc "
+                    "stan install --interpreter",
                     library.path().string()));
   }
   std::vector<const char*> folders;

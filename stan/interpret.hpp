@@ -1,4 +1,4 @@
-// Stan programs without a compiler: the interpreter makes a density of a program in milliseconds.
+// Stan programs without a compiler: the interpreter turns a program into a density in milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Refusal : public ModelError {
   using ModelError::ModelError;
 };
 
-/// `data` is strict JSON. DataError with stanc's message if the program is wrong, or with what the
+/// `data` is strict JSON. DataError with stanc's message if the program is wrong, or with the
 /// program's message about its data; Refusal if the interpreter does not support what it uses.
 BridgeDensity interpret(const Program& program, const std::string& data, std::uint32_t seed);
 

@@ -1,4 +1,4 @@
-// The text of stan/library/bridge_library.cpp, which the build puts into the command.
+// The text of stan/library/bridge_library.cpp, which the build embeds in the command.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Chooses how a model in a file is run, and makes its density.
+// Chooses how to run a model from a file, and builds its density.
 #include "stan/model.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ DataError data_error(const files::path& model, const Data& data, const std::stri
         fmt::format("{}: needs data: {}; give them with --data FILE", model.string(), message));
   }
   return DataError(
-      fmt::format("{}: does not take the data of {}: {}", model.string(), data.file, message));
+      fmt::format("{}: rejects the data in {}: {}", model.string(), data.file, message));
 }
 
 /// Syntax errors already name the program.
@@ -63,7 +63,7 @@ void check_parameters(const BridgeDensity& density, const files::path& file) {
   if (density.dimension() > 0) return;
   throw ModelError(fmt::format(
       "{}: has no parameters, so there is nothing to sample; rehmc draws generated quantities only "
-      "together with parameters (CmdStan's fixed_param does it without)",
+      "together with parameters (CmdStan's fixed_param does so without)",
       file.string()));
 }
 
@@ -89,7 +89,7 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
   if (!options.name.empty()) program.name = options.name;
   Backend backend = options.backend;
   if (backend == Backend::automatic && wants_compiler(options.compile)) backend = Backend::compile;
-  // The compiler alone can run all programs too.
+  // If only the compiler is installed, it can also run all programs.
   if (backend == Backend::automatic && !status(Part::interpreter).installed && has_compiler()) {
     backend = Backend::compile;
   }
@@ -101,13 +101,14 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
       return density;
     } catch (const Refusal& refusal) {
       if (backend == Backend::interpret) {
-        throw ModelError(fmt::format(
-            "{}: the interpreter does not support all that this program uses ({}); compile it: "
-            "--stan-backend compile",
-            file.string(), refusal.what()));
+        throw ModelError(
+            fmt::format("{}: the interpreter does not support everything that this program uses "
+                        "({}); compile it: "
+                        "--stan-backend compile",
+                        file.string(), refusal.what()));
       }
       options.note(
-          fmt::format("{}: the interpreter does not support all that this program uses ({})",
+          fmt::format("{}: the interpreter does not support everything that this program uses ({})",
                       file.string(), refusal.what()));
       backend = Backend::compile;
       return compiled(program, data, options);

@@ -36,13 +36,13 @@ struct FileModel {
   Backend backend = Backend::automatic;  ///< the one that was used
 };
 
-/// Whether a model's name is that of a file: NAME.stan or NAME.so.
+/// Whether a model's name is a file name: NAME.stan or NAME.so.
 bool is_model_file(const std::string& name);
 
-/// Makes the model in a file. `data` is JSON text, empty if there is none, and `data_file`
-/// names its file in messages. Errors as those of interpret(), compile() and BridgeDensity, with
-/// the names of the files; ModelError for a program without parameters, and for a gradient of the
-/// interpreter that finite differences contradict.
+/// Opens the model in a file. `data` is JSON text, empty if there is none, and `data_file` names
+/// its file in messages. Throws as interpret(), compile() and BridgeDensity do, with the names of
+/// the files; ModelError for a program without parameters, and for a gradient of the interpreter
+/// that finite differences contradict.
 FileModel make_file_model(const std::filesystem::path& file, const std::string& data,
                           const std::string& data_file, const ModelOptions& options);
 

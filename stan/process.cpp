@@ -17,7 +17,7 @@
 
 #include "rehmc/core/error.hpp"
 
-extern char** environ;  // NOLINT: what the system calls it
+extern char** environ;  // NOLINT: the system's name
 
 namespace rehmc::stan {
 namespace {
@@ -26,7 +26,7 @@ namespace {
 struct Pipe {
   Pipe() {
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw FileError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+      throw FileError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
     }
   }
   ~Pipe() {
@@ -51,7 +51,7 @@ ProgramResult run_program(const std::vector<std::string>& words) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
-  std::vector<std::string> writable = words;  // as the system call asks for
+  std::vector<std::string> writable = words;  // as the system call requires
   std::vector<char*> arguments;
   for (std::string& word : writable) arguments.push_back(word.data());
   arguments.push_back(nullptr);

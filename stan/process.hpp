@@ -11,11 +11,11 @@ struct ProgramResult {
   std::string output;  ///< standard output and standard error
 };
 
-/// Runs a program, found as a shell finds it, to its end, with no input. NoInputError if there is
-/// no such program.
+/// Runs a program, searched on the PATH, without input, and waits for it. NoInputError if the
+/// program does not exist.
 ProgramResult run_program(const std::vector<std::string>& words);
 
-/// Where a shell would find it; empty if nowhere.
+/// The path of a program on the PATH; empty if there is none.
 std::string find_program(const std::string& name);
 
 }  // namespace rehmc::stan

@@ -128,7 +128,7 @@ std::string without_generated(const std::string& code) {
     }
     if (code[at] == '{') ++depth;
     if (code[at] == '}') --depth;
-    // Outside of all blocks nothing else can begin so.
+    // Outside of all blocks nothing else can begin like this.
     if (depth == 0 && std::string_view(code).substr(at).starts_with(keyword)) {
       return code.substr(0, at);
     }

@@ -15,8 +15,8 @@ struct Program {
   std::vector<std::string> include_paths;  ///< where the includes are searched, in order
 };
 
-/// Includes are searched in these folders, then in the program's own. NoInputError if there is no
-/// such file; DataError if it is not text in UTF-8.
+/// Includes are searched in these folders, then in the program's own. NoInputError if the file does
+/// not exist; DataError if it is not text in UTF-8.
 Program read_program(const std::filesystem::path& file,
                      const std::vector<std::string>& include_paths);
 

@@ -1,4 +1,4 @@
-// A wrong gradient is wrong nearly everywhere: a few points are enough.
+// Checks a gradient at a few points: a wrong one is wrong nearly everywhere.
 #include "stan/start_check.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ constexpr int most_tries = 30;
 constexpr double tolerance = 1e-3;
 /// Seconds for the whole check.
 constexpr double budget = 0.2;
-constexpr double evaluations_each = 6;  // of one derivative, on average and at most about
+constexpr double evaluations_each = 6;  // of one derivative, approximately
 
 bool wrong(const DerivativeCheck& check, double largest) {
   return !check.ok && std::isfinite(check.numeric) && check.error > tolerance * largest;

@@ -41,7 +41,7 @@ void check_keys(const Json& object, const std::string& file, const BridgeDensity
   }
 }
 
-/// Puts a number where its name says: "a.2.1" into an array of arrays, "a:1" into a tuple.
+/// Puts a number at the position in its name: "a.2.1" into an array of arrays, "a:1" into a tuple.
 void put(Json& tree, const std::string& name, double value) {
   Json* place = &tree[variable(name)];
   std::size_t at = variable(name).size();
@@ -81,10 +81,10 @@ std::vector<double> start_from(const Json& given, BridgeDensity model, double ra
       if (std::isfinite(model(x, gradient))) return x;
       reason = "the log density is not finite";
     } catch (const std::domain_error& error) {
-      reason = error.what();  // at this point; another one may do
+      reason = error.what();  // at this point; another one may work
     }
   }
-  throw DataError(fmt::format("{} tries to draw what is not given failed; the last one: {}",
+  throw DataError(fmt::format("{} tries to draw the missing parameters failed; the last one: {}",
                               most_tries, reason));
 }
 
@@ -118,7 +118,7 @@ std::vector<std::vector<double>> read_starts(const std::string& text, const std:
     try {
       starts.push_back(start_from(object, model, settings.radius, stream));
     } catch (const DataError& error) {
-      throw DataError(fmt::format("{}: the model does not start there: {}", file, error.what()));
+      throw DataError(fmt::format("{}: the model cannot start there: {}", file, error.what()));
     }
   }
   return starts;

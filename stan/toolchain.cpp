@@ -1,4 +1,4 @@
-// Fetches, checks and unpacks the pinned wheels, and finds what is in them.
+// Downloads, checks and unpacks the pinned wheels, and finds their contents.
 #include "stan/toolchain.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ files::path folder_of(Part part) {
 std::string sha256(const files::path& file) {
   const ProgramResult result = run_program({"sha256sum", file.string()});
   if (result.code != 0) throw NoInputError(fmt::format("sha256sum: {}", result.output));
-  // A backslash stands before the sum of a file whose name had to be escaped.
+  // The sum of a file whose name had to be escaped is preceded by a backslash.
   const std::size_t start = result.output.starts_with('\\') ? 1 : 0;
   return result.output.substr(start, 64);
 }
@@ -42,8 +42,8 @@ std::string sha256(const files::path& file) {
 void check_machine() {
 #if !(defined(__x86_64__) && defined(__linux__))
   throw ConfigError(
-      "Stan's toolchains are pinned for Linux on x86-64 alone; on this machine give a library that "
-      "BridgeStan made (rehmc sample model.so), or a CmdStan folder (--cmdstan DIR)");
+      "Stan's toolchains are only available for Linux on x86-64; on this machine use a library "
+      "built by BridgeStan (rehmc sample model.so), or a CmdStan folder (--cmdstan DIR)");
 #endif
 }
 
@@ -51,7 +51,7 @@ std::string python() {
   std::string found = find_program("python3");
   if (found.empty()) {
     throw ConfigError(
-        "there is no python3, whose pip fetches Stan's toolchains; install it (Debian: apt-get "
+        "there is no python3, whose pip downloads Stan's toolchains; install it (Debian: apt-get "
         "install python3 python3-pip), or give the wheel as a file: rehmc stan install --from "
         "WHEEL");
   }
@@ -71,19 +71,20 @@ files::path fetch(Part part, const files::path& folder) {
   const bool no_pip = result.output.find("No module named pip") != std::string::npos;
   if (no_pip) {
     throw ConfigError(
-        "python3 has no pip, which fetches Stan's toolchains; install it (Debian: apt-get install "
+        "python3 has no pip, which downloads Stan's toolchains; install it (Debian: apt-get "
+        "install "
         "python3-pip), or give the wheel as a file: rehmc stan install --from WHEEL");
   }
   if (result.code != 0) {
     throw NoInputError(
-        fmt::format("pip could not download {} ({}):\n{}\nIs the network there? A wheel that you "
-                    "have as a file is taken by: rehmc stan install --from WHEEL",
+        fmt::format("pip could not download {} ({}):\n{}\nCheck the network connection. To install "
+                    "from a wheel file: rehmc stan install --from WHEEL",
                     package, describe(part), result.output));
   }
   for (const auto& entry : files::directory_iterator(folder)) {
     if (entry.path().extension() == ".whl") return entry.path();
   }
-  throw NoInputError(fmt::format("pip left no wheel of {}:\n{}", package, result.output));
+  throw NoInputError(fmt::format("pip downloaded no wheel of {}:\n{}", package, result.output));
 }
 
 void unpack(Part part, const files::path& wheel, const files::path& folder) {
@@ -163,10 +164,10 @@ Compiler cmdstan_compiler(const files::path& given) {
                                          beginning(parts, "tbb_") / "include"};
   const auto require = [&](const files::path& path, const char* what) {
     if (!files::exists(path)) {
-      throw ConfigError(fmt::format(
-          "{}: is not a CmdStan that was built: it has no {}; give the folder that holds "
-          "bin/stanc, or run `make build` in it",
-          given.string(), what));
+      throw ConfigError(
+          fmt::format("{}: is not a built CmdStan folder: it has no {}; give the folder that holds "
+                      "bin/stanc, or run `make build` in it",
+                      given.string(), what));
     }
   };
   require(compiler.stanc, "bin/stanc");
@@ -244,12 +245,13 @@ Part part_of(const files::path& wheel) {
   for (const Part part : {Part::interpreter, Part::compiler}) {
     if (sum == pin(part).sha256) return part;
   }
-  throw DataError(fmt::format(
-      "{}: is none of the wheels that rehmc was tested with ({} {}, sha256 {}; {} {}, sha256 {}); "
-      "its sha256 is {}",
-      wheel.string(), pin(Part::interpreter).package, pin(Part::interpreter).version,
-      pin(Part::interpreter).sha256, pin(Part::compiler).package, pin(Part::compiler).version,
-      pin(Part::compiler).sha256, sum));
+  throw DataError(
+      fmt::format("{}: is not one of the wheels that rehmc was tested with ({} {}, sha256 {}; {} "
+                  "{}, sha256 {}); "
+                  "its sha256 is {}",
+                  wheel.string(), pin(Part::interpreter).package, pin(Part::interpreter).version,
+                  pin(Part::interpreter).sha256, pin(Part::compiler).package,
+                  pin(Part::compiler).version, pin(Part::compiler).sha256, sum));
 }
 
 void install(Part part, const files::path& wheel) {
@@ -263,7 +265,7 @@ void install(Part part, const files::path& wheel) {
     if (!missing.empty()) {
       throw DataError(fmt::format("the wheel of {} has no {}", pin(part).package, missing));
     }
-    if (part == Part::compiler) {  // zip files may know no permissions
+    if (part == Part::compiler) {  // zip files may not store permissions
       files::permissions(
           folder / "httpstan" / "stanc",
           files::perms::owner_exec | files::perms::group_exec | files::perms::others_exec,

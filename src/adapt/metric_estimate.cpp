@@ -46,7 +46,7 @@ std::shared_ptr<const Metric> MetricEstimate::metric() const {
   if (count_ < 2) return nullptr;
   const std::size_t d = centre_.size();
   const double n = static_cast<double>(count_);
-  // Every draw has weight 1, however many states it stands for; n - 1 as for a sample variance.
+  // Every draw has weight 1, however many states it has; n - 1 as for a sample variance.
   const auto covariance = [&](double sum_i, double sum_j, double sum_ij) {
     return (sum_ij - sum_i * sum_j / n) / (n - 1);
   };
@@ -76,7 +76,7 @@ std::shared_ptr<const Metric> MetricEstimate::metric() const {
   try {
     return make_dense_metric(d, inverse_mass);
   } catch (const ConfigError&) {
-    return nullptr;  // fewer draws than dimensions on a scale where the ridge counts for nothing
+    return nullptr;  // fewer draws than dimensions, and a ridge that is negligible on this scale
   }
 }
 

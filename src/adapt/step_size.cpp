@@ -13,7 +13,7 @@ namespace rehmc {
 void DualAveraging::restart(double step_size) {
   pull_ = std::log(10 * step_size);
   error_mean_ = 0;
-  log_average_ = std::log(step_size);  // what averaged() says before anything is learned
+  log_average_ = std::log(step_size);  // what averaged() returns before the first update
   iterations_ = 0;
 }
 
@@ -55,8 +55,8 @@ double find_step_size(Kernel& kernel, const Tuning& guess, Stream& stream) {
       throw ModelError(fmt::format(
           "step size: no step is small enough to be accepted from the current point; the log "
           "density "
-          "is not continuous there, or its gradient is wrong (check_gradient tells). Faults so "
-          "far: {} "
+          "is not continuous there, or its gradient is wrong (run check_gradient). Faults so far: "
+          "{} "
           "NaN, {} infinite, {} bad gradients, {} exceptions{}{}",
           kernel.guard().faults(Fault::not_a_number),
           kernel.guard().faults(Fault::positive_infinity) +

@@ -1,4 +1,4 @@
-// The loop of warmup: transition, learn, at the end of a window take the new metric.
+// The warmup loop: transition, adapt; at the end of a window, use the new metric.
 #include "rehmc/adapt/warmup.hpp"
 
 #include <utility>
@@ -73,7 +73,8 @@ const Transition& Warmup::step() {
   const Transition& transition = kernel_->transition(tuning_, address());
   tuning_.step_size = averaging_.learn(transition.acceptance);
   if (estimate_) estimate_->add(transition);
-  // The new metric waits for the next step: looking for its step size would invalidate the views.
+  // The new metric waits for the next step: the search for its step size would invalidate the
+  // views.
   window_ended_ = schedule_.ends_window(iteration_);
   ++iteration_;
   return transition;
@@ -86,7 +87,8 @@ void Warmup::end_window() {
   kernel_->use_features(nullptr);
   const auto metric = estimate_->metric();
   estimate_.reset();
-  // Without usable moments (say, every draw of the window was the same) the old metric stays.
+  // Without usable moments (for example, if all draws of the window are equal) the old metric
+  // stays.
   if (metric == nullptr) return;
   tuning_.metric = metric;
   search_step_size();

@@ -1,7 +1,7 @@
 // Compiles fmt once for everything that is built here: see rehmc_fmt in CMakeLists.txt.
 #include <fmt/format-inl.h>
 
-// What fmt's headers declare and leave to its library, for char and double, which is all we print.
+// What fmt's headers declare but its library defines, for char and double, which is all we print.
 FMT_BEGIN_NAMESPACE
 namespace detail {
 template auto dragonbox::to_decimal(float) -> dragonbox::decimal_fp<float>;

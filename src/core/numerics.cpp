@@ -1,4 +1,4 @@
-// Logarithms of sums, and the normal law with its inverse.
+// Logarithms of sums, and the normal distribution function with its inverse.
 #include "rehmc/core/numerics.hpp"
 
 #include <algorithm>
@@ -40,7 +40,8 @@ double log_sum_exp(std::span<const double> values) noexcept {
   }
   if (values.empty()) return -infinity;
   if (std::isinf(values[top])) return values[top];
-  // The largest term is exactly 1 and stays outside, so that small others are not rounded away.
+  // The largest term is exactly 1 and is kept out of the sum, so that small terms are not lost to
+  // rounding.
   CompensatedSum others;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i != top) others.add(std::exp(values[i] - values[top]));

@@ -1,4 +1,4 @@
-// JSON with bare NaN and infinities, made into JSON proper.
+// Converts JSON with bare NaN and infinities to valid JSON.
 #include "rehmc/core/quoted_json.hpp"
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 namespace rehmc {
 namespace {
 
-/// The word that the text begins with; empty if it is none of those to be quoted.
+/// The word to be quoted that the text begins with; empty if there is none.
 std::string_view special_word(std::string_view text) {
-  // Infinity before Inf, which it begins with.
+  // Infinity before Inf, its prefix.
   constexpr std::array<std::string_view, 9> words{
       "NaN", "-NaN", "nan", "Infinity", "-Infinity", "+Infinity", "Inf", "-Inf", "+Inf"};
   constexpr std::string_view first_letters = "-+NnI";

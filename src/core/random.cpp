@@ -1,4 +1,4 @@
-// Philox in batches, and the laws made from its bits, written so that every loop vectorises.
+// Philox in batches, and distributions from its bits, written so that every loop vectorises.
 //
 // Compiled with -ffp-contract=off: each floating-point operation below is then rounded by itself,
 // so that the numbers are the same bits with any vector width, with or without fused multiply-add.
@@ -14,7 +14,7 @@
 namespace rehmc {
 namespace {
 
-constexpr std::size_t lanes = 8;  // blocks made at a time
+constexpr std::size_t lanes = 8;  // blocks generated at a time
 
 /// The output function of SplitMix64 (Steele, Lea & Flood 2014): a bijection that makes keys of
 /// neighbouring seeds unrelated.
@@ -50,7 +50,7 @@ struct Philox {
     std::uint32_t key1 = static_cast<std::uint32_t>(key >> 32);
 #pragma GCC unroll 10
     for (int round = 0; round < philox4x32_rounds; ++round) {
-      // Upper halves of words 1 and 3 may hold leftovers; they are cut off before they matter.
+      // Upper halves of words 1 and 3 may hold leftovers, which are masked before they matter.
       const std::uint64_t product0 = (word0 & low_half) * PHILOX_M4x32_0;
       const std::uint64_t product1 = (word2 & low_half) * PHILOX_M4x32_1;
       word0 = (product1 >> 32) ^ word1 ^ key0;

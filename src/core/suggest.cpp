@@ -42,7 +42,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view word, std::span<const std::string> known) {
-  // A word much longer than any name is no typing error, and its table would be large.
+  // A word much longer than any name is not a typing error, and its table would be large.
   constexpr std::size_t longest = 100;
   if (word.empty() || word.size() > longest) return "";
   const std::string wanted = folded(word);

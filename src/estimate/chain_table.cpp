@@ -1,4 +1,4 @@
-// Gathering draws, and the effective sample size on which every error bar rests.
+// Tables of draws, and the effective sample size that every error bar uses.
 #include "rehmc/estimate/chain_table.hpp"
 
 #include <fmt/core.h>
@@ -140,8 +140,8 @@ double EffectiveSize::autocovariance(std::size_t lag) {
   return autocovariance_[lag];
 }
 
-/// The theorem of Wiener and Khinchin. The average over chains needs the sum of their power spectra
-/// only, so all of them share the way back. Two chains share the way there, as the real and the
+/// The Wiener-Khinchin theorem. The average over chains only needs the sum of their power spectra,
+/// so one inverse transform serves all. Two chains share a forward transform, as the real and
 /// imaginary part of one series: the real part of its autocovariance is the sum of theirs.
 void EffectiveSize::transform_all_lags() {
   if (!fourier_) fourier_ = std::make_unique<Fourier>();
@@ -187,8 +187,8 @@ double EffectiveSize::operator()(const ChainTable& table) {
   };
 
   // Geyer (1992): pairs of neighbouring lags are summed as long as their sum is positive, and no
-  // pair may count more than the one before it. posterior never looks at the last lags of a chain,
-  // and lets the pair at which it stops count by half of its first lag.
+  // pair may count more than the one before it. posterior never uses the last lags of a chain, and
+  // counts the pair at which it stops by half of its first lag.
   double even = 1;
   double odd = correlation(1);
   double bound = even + odd;
@@ -201,7 +201,7 @@ double EffectiveSize::operator()(const ChainTable& table) {
     odd = correlation(lag + 3);
   }
   const double half = even + odd < 0 ? std::max(0.0, even) : even;
-  // Too few lags to judge: posterior reads an empty sum as its first term.
+  // Too few lags: posterior then takes the first term in place of the empty sum.
   if (lag == 0) sum = 1;
   const auto draws = static_cast<double>(table.values.size());
   const double time = std::max(-1 + 2 * sum + half, 1 / std::log10(draws));

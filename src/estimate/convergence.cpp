@@ -15,7 +15,7 @@ namespace rehmc {
 
 namespace {
 
-/// All draws in rising order; none if one of them is NaN, which has no place in any order.
+/// All draws in increasing order; none if one of them is NaN, which cannot be ordered.
 std::vector<double> sorted_values(const ChainTable& table) {
   std::vector<double> sorted = table.values;
   if (std::any_of(sorted.begin(), sorted.end(), [](double x) { return std::isnan(x); })) return {};
@@ -24,7 +24,7 @@ std::vector<double> sorted_values(const ChainTable& table) {
 }
 
 /// Ranks over all chains, ties sharing their mean rank, mapped to normal scores with Blom's offset
-/// 3/8 (Vehtari et al. 2021, section 4). NaN becomes NaN throughout: no order, no ranks.
+/// 3/8 (Vehtari et al. 2021, section 4). One NaN makes all scores NaN, because there are no ranks.
 ChainTable rank_normalised(ChainTable table) {
   struct Place {
     double value;
@@ -50,7 +50,7 @@ ChainTable rank_normalised(ChainTable table) {
   return table;
 }
 
-/// Distances from the median; R-hat of these sees chains of different spread.
+/// Distances from the median; their R-hat detects chains that differ in spread.
 ChainTable folded(const ChainTable& table, std::span<const double> sorted) {
   const std::size_t middle = sorted.size() / 2;
   double median = nan_value;
@@ -123,8 +123,8 @@ double ess_quantile_of(const ChainTable& table, std::span<const double> sorted, 
 double mcse_quantile_of(std::span<const double> sorted, double probability, double ess) {
   if (std::isnan(ess)) return nan_value;
   // Vehtari et al. (2021), section 4.4: half the width of the draws between the 16% and 84% points
-  // of the beta law that the distribution function at the quantile would have, given that many
-  // independent draws.
+  // of the beta distribution that the distribution function at the quantile would have with that
+  // many independent draws.
   const double a = ess * probability + 1;
   const double b = ess * (1 - probability) + 1;
   const auto size = static_cast<double>(sorted.size());

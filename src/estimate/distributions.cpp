@@ -10,7 +10,7 @@ namespace rehmc {
 namespace {
 
 namespace policies = boost::math::policies;
-/// Arguments outside the domain give NaN instead of an exception, and no detour by long double.
+/// Arguments outside the domain give NaN instead of an exception; no promotion to long double.
 using Policy = policies::policy<policies::domain_error<policies::ignore_error>,
                                 policies::overflow_error<policies::ignore_error>,
                                 policies::evaluation_error<policies::ignore_error>,

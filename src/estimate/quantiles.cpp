@@ -68,7 +68,7 @@ double EmpiricalDistribution::quantile(double probability) const {
     if (to > from) sum += (to - from) * values_[i];
     from = to;
   }
-  // Rounding may not lead out of the window: equal numbers give that number exactly.
+  // Rounding must not leave the window: equal numbers give exactly that number.
   const std::size_t last = std::max(i, first + 1) - 1;
   return std::clamp(sum / (from - begin), values_[first], values_[last]);
 }

@@ -81,8 +81,8 @@ struct RatioEstimate {
       values[i] = masses[i] * (series.values[i] - value);
   }
 
-  /// Squared Monte Carlo standard error with divisor n - 1, as posterior's mcse_mean has it. A
-  /// series that is constant but for rounding has none: noise of 1e-16 would look like a very good
+  /// Squared Monte Carlo standard error with divisor n - 1, as in posterior's mcse_mean. A series
+  /// that is constant except for rounding has none: noise of 1e-16 would look like a very good
   /// sample.
   double squared_error(EffectiveSize& effective_size) const {
     if (constant) return nan_value;
@@ -159,7 +159,7 @@ struct KeptTable {
 /// quotient is taken on the scale of normal scores, on which quantile functions of all but the
 /// heaviest tails are nearly straight, over a width that shrinks at the optimal rate n^(-1/5) of a
 /// density estimate; the constant was chosen by simulation for the variance of error / MCSE over
-/// laws from uniform to Cauchy.
+/// distributions from uniform to Cauchy.
 double quantile_slope(const EmpiricalDistribution& distribution, double probability, double ess) {
   const double score = normal_quantile(probability);
   const double width = 1.2 * std::pow(ess, -0.2);

@@ -1,4 +1,4 @@
-// The checkpoint of one chain of a job: the chain itself, and how far its files have come.
+// The checkpoint of one chain of a job: the chain itself, and the valid length of its files.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace rehmc {
 
 struct ChainCheckpoint {
   StatesMark states{};
-  std::uint64_t draws_bytes = 0;  ///< of the Stan CSV file, without what closes it
+  std::uint64_t draws_bytes = 0;  ///< of the Stan CSV file, without its ending
   std::uint64_t recycled_bytes = 0;
   std::string chain{};                       ///< the stored Chain, which begins with its facts
   std::shared_ptr<RunningRecord> running{};  ///< if draws are not stored and sampling has begun

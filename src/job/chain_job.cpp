@@ -1,4 +1,4 @@
-// The life of one chain of a job: opened or resumed, advanced, stored, closed.
+// Starts or resumes one chain of a job, advances it, stores it and closes its files.
 #include "chain_job.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr std::size_t most_waiting = std::size_t{16} << 20;
 
 }  // namespace
 
-/// Where the model computes the quantities, their gradients are not known.
+/// If the model computes the quantities, their gradients are not known.
 SummedFeatures ChainJob::summed() const {
   const bool gradients = !settings().store_draws && settings().sample.sharpen &&
                          recycles(settings()) && place_.density->reads_coordinates();
@@ -27,7 +27,7 @@ std::optional<ChainCheckpoint> ChainJob::read_stored() {
     problems_ = std::move(stored.problems);
     return parse_checkpoint(stored.content);
   }
-  // Missing ones are no problem: the chain has not come to its first checkpoint.
+  // A missing checkpoint is no problem: the chain has not reached its first one.
   for (std::string& problem : stored.problems) {
     if (!problem.ends_with("is missing")) problems_.push_back(std::move(problem));
   }
@@ -73,8 +73,8 @@ void ChainJob::open() {
 bool ChainJob::checkpoint_is_due() const {
   if (sinks_->waiting() > most_waiting) return true;
   const std::chrono::duration<double> wanted(settings().checkpoint_seconds);
-  // However large a checkpoint is, it must not take more than a fiftieth of the time, in which all
-  // chains of the thread store theirs.
+  // However large they are, the checkpoints of all chains of the thread must not take more than a
+  // fiftieth of its time.
   return Clock::now() - last_checkpoint_ >=
          std::max<std::chrono::duration<double>>(wanted,
                                                  50 * checkpoint_took_ * place_.chains_per_thread);

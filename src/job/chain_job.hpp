@@ -28,9 +28,9 @@ class ChainJob {
   };
   explicit ChainJob(const Place& place) : place_(place) {}
 
-  /// Goes on from the checkpoint, or begins. Once.
+  /// Continues from the checkpoint, or starts. Call it once.
   void open();
-  /// Samples up to so many draws, or until `stop`; then the files are valid and on the disk.
+  /// Samples up to this many draws, or until `stop`; then the files are valid and on the disk.
   void advance(std::uint64_t draws, const Stop& stop);
 
   bool opened() const { return loop_ != nullptr; }

@@ -1,4 +1,4 @@
-// Opens the sinks that the settings ask for.
+// Opens the sinks that the settings require.
 #include "chain_sinks.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ StanCsvInfo csv_info(const ChainSinks::Place& place) {
   info.chain = static_cast<int>(place.chain) + 1;
   info.chains = sample.chains;
   info.seed = manifest.seed;
-  info.draws = 0;  // every sync writes how many there are
+  info.draws = 0;  // every sync writes the current number
   info.thin = manifest.settings.thin;
   info.save_warmup = manifest.settings.save_warmup;
   info.kernel = sample.kernel;

@@ -24,7 +24,7 @@ bool recycles(const RunSettings& settings);
 /// All draws in memory and in files; or, if draws are not stored, running summaries.
 class ChainSinks {
  public:
-  /// Where a chain belongs.
+  /// The run and the index of a chain.
   struct Place {
     const Manifest& manifest;
     const RunFolder& folder;
@@ -32,9 +32,9 @@ class ChainSinks {
     std::size_t chain;
   };
 
-  /// New files, or those of a chain that goes on from a checkpoint; the result then holds the draws
-  /// up to there. `summed_gradients`: draws carry the means of their gradients. The mutex guards
-  /// the record of sampling.
+  /// New files, or those of a chain that continues from a checkpoint; the result then holds the
+  /// draws up to there. `summed_gradients`: draws carry the means of their gradients. The mutex
+  /// guards the record of sampling.
   ChainSinks(const Place& place, ChainResult& result, const ChainCheckpoint* stored,
              bool summed_gradients, std::mutex& mutex);
 
@@ -43,7 +43,7 @@ class ChainSinks {
   std::size_t waiting() const;
   void sync();
   void finish(const ChainFacts& facts);
-  /// Notes how far the sinks have come, after a sync().
+  /// Stores the valid lengths of the files, after a sync().
   void mark(ChainCheckpoint& checkpoint) const;
 
  private:

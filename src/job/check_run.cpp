@@ -1,4 +1,4 @@
-// Looks at every file of a run folder, and compares them with each other.
+// Checks every file of a run folder, and compares them with each other.
 #include "rehmc/job/check_run.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ class Inspection {
  private:
   void say(Kind kind, std::string text) { findings_.push_back({kind, std::move(text)}); }
 
-  /// Runs a look; whatever it throws is a problem.
+  /// Runs one check; whatever it throws is a problem.
   template <class Look>
   void attempt(Look&& look) {
     try {
@@ -64,15 +64,15 @@ class Inspection {
       unfinished_ = true;
       draws_.push_back(0);
       if (missing && !begun) {
-        say(Kind::note, fmt::format("chain {} has not begun", chain + 1));
+        say(Kind::note, fmt::format("chain {} has not started", chain + 1));
       } else {
         for (const std::string& problem : stored.problems) say(Kind::problem, problem);
-        say(Kind::note, fmt::format("chain {} will begin anew when the run is resumed", chain + 1));
+        say(Kind::note, fmt::format("chain {} will start over when the run is resumed", chain + 1));
       }
       return;
     }
     for (const std::string& problem : stored.problems) {
-      say(Kind::problem, problem + "; the previous checkpoint is good and will be used");
+      say(Kind::problem, problem + "; the previous checkpoint is valid and will be used");
     }
     attempt([&] {
       const ChainCheckpoint checkpoint = parse_checkpoint(stored.content);
@@ -121,13 +121,13 @@ class Inspection {
       const std::uint64_t expected = (checkpoint.draws() + thin - 1) / thin;
       const std::uint64_t found = read.chains.front().record.size();
       if (found > expected) {
-        say(Kind::note, fmt::format("{}: has {} draws more than the checkpoint knows of; rehmc "
-                                    "resume {} cuts them off and takes them again",
+        say(Kind::note, fmt::format("{}: has {} more draws than the checkpoint records; rehmc "
+                                    "resume {} discards them and draws them again",
                                     path.string(), found - expected, folder_.path().string()));
         return;
       }
       if (found < expected) {
-        throw DataError(fmt::format("{}: has {} draws, expected {}; rehmc resume {} mends it",
+        throw DataError(fmt::format("{}: has {} draws, expected {}; rehmc resume {} repairs it",
                                     path.string(), found, expected, folder_.path().string()));
       }
       say(Kind::good, fmt::format("{}: {} rows", path.string(), found));
@@ -148,7 +148,7 @@ class Inspection {
   void inspect_ends() {
     const std::string run = folder_.path().string();
     if (unfinished_) {
-      say(Kind::note, fmt::format("the run is not finished; go on with: rehmc resume {}", run));
+      say(Kind::note, fmt::format("the run is not finished; continue with: rehmc resume {}", run));
     }
     const std::uint64_t shortest =
         draws_.empty() ? 0 : *std::min_element(draws_.begin(), draws_.end());
@@ -167,18 +167,18 @@ class Inspection {
       const auto json = nlohmann::json::parse(read_file(folder_.summary()));
       const auto draws = json.at("draws").get<std::uint64_t>();
       if (draws == shortest) {
-        say(Kind::good, fmt::format("{}: of all {} draws", folder_.summary().string(), draws));
+        say(Kind::good, fmt::format("{}: covers all {} draws", folder_.summary().string(), draws));
       } else {
         say(unfinished_ ? Kind::note : Kind::problem,
-            fmt::format("{}: is of {} draws per chain, but there are {}; rehmc resume {} writes it "
-                        "anew",
-                        folder_.summary().string(), draws, shortest, run));
+            fmt::format(
+                "{}: covers {} draws per chain, but there are {}; rehmc resume {} writes it again",
+                folder_.summary().string(), draws, shortest, run));
       }
     });
     for (const auto& entry : files::directory_iterator(folder_.path())) {
       if (entry.path().extension() == ".tmp") {
         say(Kind::note,
-            fmt::format("{}: left behind by a crash; may be removed", entry.path().string()));
+            fmt::format("{}: left over from a crash; can be deleted", entry.path().string()));
       }
     }
   }

@@ -57,7 +57,7 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
   info.thin = static_cast<std::size_t>(manifest.settings.thin);
   if (!summary.from_chunks) write_netcdf(folder.netcdf(), result, info);
 
-  // Other quantities than the coordinates are no place to start from.
+  // A trajectory can only start from the coordinates themselves.
   if (density != nullptr && density->dimension() >= 2 && density->reads_coordinates()) {
     const ChainRecord& record = result.chains.front().record;
     if (record.dimension() == density->dimension() && record.size() > 0) {

@@ -1,4 +1,4 @@
-// All chains of a run: looks at fixed numbers of draws, and what a folder holds.
+// Runs all chains of a job, checks `until` at fixed numbers of draws, and loads stored runs.
 #include "rehmc/job/job.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace rehmc {
 
 namespace {
 
-/// What is known of a run before its chains are.
+/// A result without chains.
 SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_t>& columns) {
   SampleResult result;
   result.quantities = recorded_quantities(manifest.quantities, columns);
@@ -154,10 +154,9 @@ SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
     const auto chain = static_cast<std::size_t>(c);
     const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
     if (!stored.found) {
-      throw DataError(
-          fmt::format("{}; the run has not come far enough, or its files were lost. Go "
-                      "on with: rehmc resume {}",
-                      stored.problems.front(), folder.path().string()));
+      throw DataError(fmt::format(
+          "{}; the run stopped too early, or its files were lost. Continue with: rehmc resume {}",
+          stored.problems.front(), folder.path().string()));
     }
     result.chains.push_back(
         load_chain(folder, chain, manifest, columns, parse_checkpoint(stored.content)));

@@ -1,4 +1,4 @@
-// Reads and writes manifests, and makes room for them.
+// Reads and writes manifests, and prepares run folders.
 #include "rehmc/job/manifest.hpp"
 
 #include <fmt/chrono.h>
@@ -130,13 +130,13 @@ void create_run_folder(const RunFolder& folder, bool force) {
     if (!files::is_empty(folder.path())) {
       if (!files::exists(folder.manifest()) && holds_other_files(folder)) {
         throw CreateError(fmt::format(
-            "{}: exists and holds files that are not of rehmc; choose another --output", path));
+            "{}: exists and holds files that rehmc did not write; choose another --output", path));
       }
-      // A run that was killed before it had a manifest is not worth asking about.
+      // A run that was killed before it had a manifest contains nothing to protect.
       if (files::exists(folder.manifest()) && !force) {
         throw CreateError(
-            fmt::format("{}: holds a run already; choose another --output, go on "
-                        "with it (rehmc resume {}), or replace it with --force",
+            fmt::format("{}: already holds a run; choose another --output, continue it (rehmc "
+                        "resume {}), or replace it with --force",
                         path, path));
       }
       clear_run(folder);
@@ -144,11 +144,11 @@ void create_run_folder(const RunFolder& folder, bool force) {
   } else {
     files::create_directories(folder.path(), error);
     if (error) {
-      throw CreateError(fmt::format("{}: cannot make this folder: {}; choose another --output",
+      throw CreateError(fmt::format("{}: cannot create this folder: {}; choose another --output",
                                     path, error.message()));
     }
   }
-  // A folder that cannot be written is better noticed before the sampling than after it.
+  // Detects a folder that cannot be written before sampling, not after it.
   const files::path probe = folder.probe();
   try {
     write_whole(probe, "");

@@ -48,7 +48,7 @@ bool fits(const std::string& pattern, const std::string& name) {
   return matches(pattern) || matches(pattern + ".*");
 }
 
-/// Marks the names that any of the patterns fits.
+/// Marks the names that match any of the patterns.
 std::vector<bool> fitted(const std::vector<std::string>& names, std::string_view setting,
                          const std::vector<std::string>& patterns) {
   std::vector<bool> marks(names.size(), false);
@@ -62,7 +62,7 @@ std::vector<bool> fitted(const std::vector<std::string>& names, std::string_view
     std::string some = names.front();
     for (std::size_t i = 1; i < std::min<std::size_t>(names.size(), 5); ++i)
       some += ", " + names[i];
-    throw ConfigError(fmt::format("{}: '{}' fits no parameter; the model has {}{}", setting,
+    throw ConfigError(fmt::format("{}: '{}' matches no parameter; the model has {}{}", setting,
                                   pattern, some, names.size() > 5 ? ", ..." : ""));
   }
   return marks;
@@ -82,14 +82,14 @@ void RunSettings::check() const {
   check_settings(*this);
   if (!until.empty()) parse_until(until);
   if (!store_draws && !until.empty()) {
-    throw ConfigError("until: needs the draws to judge by; leave out --no-draws, or --until");
+    throw ConfigError("until: the conditions need stored draws; leave out --no-draws, or --until");
   }
   if (!store_draws && save_warmup) {
     throw ConfigError("save-warmup: there is nothing to save with --no-draws");
   }
   if (!store_draws && sample.kernel.masses_differ()) {
     throw ConfigError(
-        "weight-by-steps: running summaries weigh all draws alike; leave out --no-draws");
+        "weight-by-steps: running summaries weight all draws equally; leave out --no-draws");
   }
 }
 

@@ -138,7 +138,7 @@ Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& s
   Verdict verdict;
   bool first = true;
   for (const ParameterSummary& row : summary) {
-    // A parameter that is the same in all chains for good is known exactly.
+    // A parameter that is constant and equal in all chains is known exactly.
     if (row.convergence.check.condition == DrawsCondition::constant) continue;
     const double value = value_of(condition, row);
     const bool worse = first || std::isnan(value) ||

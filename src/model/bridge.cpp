@@ -24,8 +24,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Random points by which it is found out which quantities depend on one coordinate alone; one that
-/// does not is taken for one with probability 2^-24.
+/// Number of random points that show which quantities depend on one coordinate alone; the
+/// probability of a false positive is 2^-24.
 constexpr int probes = 24;
 
 using PrintFunction = void (*)(const char* text, std::size_t size);
@@ -91,10 +91,10 @@ struct Functions {
     need(set_print_callback, "bs_set_print_callback");
     if (!missing.empty()) {
       throw DataError(fmt::format(
-          "{}: is a shared library, but not a model's: it lacks {}. {}", name, missing,
+          "{}: is a shared library, but not a model: it lacks {}. {}", name, missing,
           from.find("bs_construct") != nullptr
-              ? "It was made by BridgeStan 1; compile it with BridgeStan 2 or `rehmc compile`"
-              : "Expected what `rehmc compile` or BridgeStan makes of a Stan program"));
+              ? "It was built by BridgeStan 1; compile it with BridgeStan 2 or `rehmc compile`"
+              : "Expected a library that `rehmc compile` or BridgeStan built from a Stan program"));
     }
   }
 
@@ -298,8 +298,8 @@ class BridgeDensity::Model {
 namespace {
 
 /// Marks the parameters that are functions of the coordinate of their own name alone; Stan's
-/// transforms of such are monotone. A bound or a scale may be another parameter, so names do not
-/// tell: points that share half of their coordinates do.
+/// transforms of such are monotone. A bound or a scale may be another parameter, so names are not
+/// enough: this compares points that share half of their coordinates.
 template <class Constrain>
 void find_coordinates(const std::vector<std::string>& names, std::size_t parameters,
                       std::vector<Quantity>& quantities, std::size_t determined,
@@ -323,7 +323,8 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
       shared[i] = static_cast<char>(stream.chance(0.5));
       mixed[i] = shared[i] != 0 ? x[i] : 4 * stream.uniform() - 2;
     }
-    if (!constrain(x, at_x) || !constrain(mixed, at_mixed)) return;  // then nothing is known
+    if (!constrain(x, at_x) || !constrain(mixed, at_mixed))
+      return;  // then nothing can be concluded
     std::erase_if(candidates, [&](const auto& candidate) {
       const auto [quantity, coordinate] = candidate;
       const bool same = at_x[quantity] == at_mixed[quantity];
@@ -361,7 +362,8 @@ void BridgeDensity::generate_by(const BridgeDensity& other) {
   if (model_->names != other.model_->names || mine.size() != other.model_->determined ||
       !std::equal(mine.begin(), mine.end(), theirs.begin(), same)) {
     throw DataError(
-        fmt::format("{}: its parameters are not those of the model that generates", model_->name));
+        fmt::format("{}: its parameters differ from those of the model that generates quantities",
+                    model_->name));
   }
   generator_ = other.model_;
 }
@@ -394,7 +396,7 @@ void BridgeDensity::evaluate_quantities(std::span<const double> x, std::span<dou
   }
   try {
     generator_->generate(x.data(), values.data(), *stream);
-  } catch (const std::domain_error&) {  // what the state determines is there nevertheless
+  } catch (const std::domain_error&) {  // what the state determines was still written
     evaluate_quantities(x, values, nullptr);
     throw;
   }

@@ -1,4 +1,4 @@
-// Finite-difference checks of a gradient that do not call rounding an error.
+// Finite-difference checks of a gradient that account for rounding.
 #include "rehmc/model/check_gradient.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +19,11 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// What is known at the point itself.
+/// Values at the point itself.
 struct Centre {
   double value = 0;
-  /// How much f moves if every coordinate is moved by its own size: the parts of a sum that cancel
-  /// in the value show here, and with them the rounding errors they leave.
+  /// How much f changes if every coordinate changes by its own size. Terms of a sum that cancel in
+  /// the value show here, and with them their rounding errors.
   double magnitude = 0;
 };
 
@@ -60,8 +60,8 @@ Derivative five_point_rule(Function&& f, const Centre& centre, double step) {
   return {five_points, std::abs(five_points - three_points), 1.5 * noise / step, step};
 }
 
-/// Shortens the step until its truncation is below what matters, or below rounding, or does not
-/// fall any more.
+/// Shortens the step until the truncation error is negligible, or below rounding, or no longer
+/// decreases.
 template <class Function>
 Derivative differentiate(Function&& f, const Centre& centre, double first_step) {
   constexpr double enough = 1e-6;
@@ -77,12 +77,12 @@ Derivative differentiate(Function&& f, const Centre& centre, double first_step) 
   return best;
 }
 
-/// How far the derivative moves if the step is changed a little: shows the noise of a log density
+/// How much the derivative changes if the step changes slightly: shows the noise of a log density
 /// that is rougher than its last digits, such as one computed in single precision.
 template <class Function>
 double scatter(Function&& f, const Centre& centre, const Derivative& derivative) {
   double farthest = 0;
-  // No simple fractions: with a round x they would hit the same phase of the rounding every time.
+  // Not simple fractions: with a round x these would round in the same way every time.
   for (const double factor : {0.5330719, 0.6847241, 0.8513377, 1.2179753, 1.4561083, 1.8323591}) {
     const Derivative other = five_point_rule(f, centre, factor * derivative.step);
     if (other.step > 0) farthest = std::max(farthest, std::abs(other.value - derivative.value));
@@ -90,11 +90,11 @@ double scatter(Function&& f, const Centre& centre, const Derivative& derivative)
   return farthest;
 }
 
-/// Compares what the model says with the derivative of f at 0.
+/// Compares the model's derivative with that of f at 0.
 template <class Function>
 DerivativeCheck check_derivative(double analytic, Function&& f, const Centre& centre,
                                  double first_step, double relative_tolerance) {
-  // Seven errors are hardly ever alike to a fourth of their size, unless they are not noise.
+  // Seven errors that agree to a quarter of their size are hardly ever noise.
   constexpr double scatter_factor = 4;
   const Derivative derivative = differentiate(f, centre, first_step);
   DerivativeCheck check;

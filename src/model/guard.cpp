@@ -1,4 +1,4 @@
-// The guard: counts calls, turns faults into -inf, and at a start into errors with their cause.
+// The guard: counts calls, and turns faults into -inf or, at a start, into errors with their cause.
 #include "rehmc/model/guard.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Fault fault_of_value(double value) noexcept {
   return value > 0 ? Fault::positive_infinity : Fault::negative_infinity;
 }
 
-/// A NaN that no model computes: an entry that still holds its bits was never written.
+/// A NaN that no model computes: an entry that still has these bits was never written.
 const double unwritten = std::bit_cast<double>(std::uint64_t{0x7ff8'c0de'dead'beef});
 
 bool is_unwritten(double value) noexcept {
@@ -113,7 +113,7 @@ double Guard::evaluate(std::span<const double> x, std::span<double> gradient) {
   } catch (const std::exception& error) {
     keep_message(error.what());
   } catch (...) {
-    keep_message("(an exception that is no std::exception)");
+    keep_message("(an exception that is not a std::exception)");
   }
   last_fault_ = fault;
   if (fault == Fault::none) [[likely]]
@@ -134,10 +134,10 @@ void Guard::keep_message(std::string_view message) {
 
 double Guard::evaluate_strictly(std::span<const double> x, std::span<double> gradient) {
   if (x.size() != dimension_ || gradient.size() != dimension_) {
-    throw ModelError(fmt::format(
-        "the log density has dimension {}, but was asked for a point of length {} and a gradient "
-        "of length {}",
-        dimension_, x.size(), gradient.size()));
+    throw ModelError(
+        fmt::format("the log density has dimension {}, but was called with a point of length {} "
+                    "and a gradient of length {}",
+                    dimension_, x.size(), gradient.size()));
   }
   const auto not_finite = [](double value) { return !std::isfinite(value); };
   if (std::ranges::any_of(x, not_finite)) {
@@ -146,8 +146,8 @@ double Guard::evaluate_strictly(std::span<const double> x, std::span<double> gra
                                  list_entries(density_, x, not_finite), value));
   }
 
-  // As many cells after the gradient as it has itself, and a few, show what a model that believes
-  // in another dimension writes.
+  // Extra cells after the gradient, as many as it has and a few more, show what a model with a
+  // wrong dimension writes.
   std::vector<double> cells(2 * dimension_ + 64, unwritten);
   const std::span<double> entries = std::span(cells).first(dimension_);
   const std::span<double> after = std::span(cells).subspan(dimension_);

@@ -56,7 +56,7 @@ std::vector<double> random_initial_point(Guard& guard, const InitialPointSetting
       guard.evaluate_strictly(position, gradient);
       return position;
     } catch (const GradientLengthError&) {
-      throw;  // no other point would mend it
+      throw;  // other points would fail too
     } catch (const ModelError& error) {
       ++counts[static_cast<std::size_t>(guard.last_fault())];
       if (first_error.empty()) first_error = error.what();
@@ -64,9 +64,9 @@ std::vector<double> random_initial_point(Guard& guard, const InitialPointSetting
   }
   const bool threw = counts[static_cast<std::size_t>(Fault::exception)] > 0;
   throw ModelError(fmt::format(
-      "no usable start after {} tries uniform on (-{}, {}): {}{}. The first try: {}. Give an "
-      "initial "
-      "point, or set a smaller initial_radius, or check the support of the model's parameters",
+      "no usable starting point in {} tries, uniform on (-{}, {}): {}{}. The first try: {}. Give "
+      "an initial point, or set a smaller initial_radius, or check the support of the model's "
+      "parameters",
       settings.initial_tries, radius, radius, list_causes(counts),
       threw ? fmt::format(" (its first message: {})", guard.first_message()) : std::string(),
       first_error));

@@ -8,7 +8,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The line without its numbers, by which its kind is known.
+/// The line without its numbers, which identifies its kind.
 std::string without_numbers(std::string_view line) {
   std::string rest;
   bool in_number = false;

@@ -1,4 +1,4 @@
-// Loads shared libraries, and looks at them first: what the system's loader says is hard to read.
+// Checks shared libraries before loading them: the system loader's messages are hard to read.
 #include "rehmc/model/shared_library.hpp"
 
 #include <dlfcn.h>
@@ -26,9 +26,9 @@ struct MachineCode {
   bool operator==(const MachineCode&) const = default;
 };
 
-/// Nothing if the file does not begin as a program or a library does.
+/// Nothing if the file does not begin like a program or a library.
 std::optional<MachineCode> machine_code(const std::filesystem::path& path) {
-  // Both widths have these fields at the same places.
+  // These fields have the same offsets in both widths.
   std::array<char, sizeof(Elf32_Ehdr)> bytes{};
   std::ifstream file(path, std::ios::binary);
   if (!file.read(bytes.data(), bytes.size())) return std::nullopt;
@@ -64,8 +64,8 @@ std::string describe(const MachineCode& code) {
   return fmt::format("{} machines", kind());
 }
 
-/// Whether the file ends before the table of its sections does, which stands last. Loading such a
-/// file would end this program.
+/// Whether the file ends before its section table, which comes last. Loading such a file would
+/// crash this program.
 bool is_cut_off(const std::filesystem::path& path) {
   Elf64_Ehdr header{};
   std::ifstream file(path, std::ios::binary);
@@ -84,21 +84,21 @@ SharedLibrary::SharedLibrary(std::filesystem::path path) : path_(std::move(path)
   }
   const std::optional<MachineCode> theirs = machine_code(path_);
   if (!theirs) {
-    throw DataError(fmt::format(
-        "{}: is not a shared library (it does not begin with the bytes of one); expected the .so "
-        "that `rehmc compile` or BridgeStan makes of a model",
-        name));
+    throw DataError(
+        fmt::format("{}: is not a shared library (its first bytes are wrong); expected a .so built "
+                    "by `rehmc compile` or BridgeStan",
+                    name));
   }
   const std::optional<MachineCode> ours = machine_code("/proc/self/exe");
   if (ours && *theirs != *ours) {
     throw DataError(fmt::format(
-        "{}: was made for {}, and this rehmc runs on {}; compile the model on this machine", name,
+        "{}: was built for {}, but this rehmc runs on {}; compile the model on this machine", name,
         describe(*theirs), describe(*ours)));
   }
   if (theirs->width == ELFCLASS64 && is_cut_off(path_)) {
-    throw DataError(fmt::format("{}: is cut off: a part of the file is missing", name));
+    throw DataError(fmt::format("{}: is truncated: part of the file is missing", name));
   }
-  // A bare name would be looked for in the system's folders.
+  // A bare name would be searched in the system's folders.
   handle_ = dlopen(std::filesystem::absolute(path_).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle_ == nullptr) {
     throw DataError(fmt::format("{}: cannot be loaded: {}", name, dlerror()));

@@ -1,4 +1,4 @@
-// Looks at derivatives along single coordinates, then along a random direction.
+// Checks derivatives along single coordinates, then along a random direction.
 #include "rehmc/model/spot_check.hpp"
 
 #include <cmath>
@@ -11,14 +11,14 @@ namespace rehmc {
 SpotCheck spot_check(const Density& density, std::span<const double> x,
                      std::span<const double> typical_steps, std::size_t first, std::size_t count,
                      Stream& stream) {
-  // Models that solve equations have gradients no better than this.
+  // Models that solve equations have gradients that are no more accurate than this.
   constexpr double tolerance = 1e-4;
   const std::size_t d = x.size();
   SpotCheck result;
   const auto look = [&](const std::vector<double>& direction, const std::string& where) {
     const DerivativeCheck check = check_gradient_along(density, x, direction, tolerance);
     ++result.directions;
-    // Where no difference is finite there is nothing to compare with.
+    // If no difference is finite, there is nothing to compare with.
     if (check.ok || !std::isfinite(check.numeric)) return;
     result.passed = false;
     result.where = where;

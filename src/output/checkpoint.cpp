@@ -30,7 +30,7 @@ struct Seal {
 
 Seal seal_of(std::string_view content) { return {content.size(), content_hash(content)}; }
 
-/// The content of a good checkpoint; otherwise says in `problem` what is wrong.
+/// The content of a valid checkpoint; otherwise sets `problem`.
 std::optional<std::string> open_sealed(const std::filesystem::path& path, std::string& problem) {
   if (!std::filesystem::exists(path)) {
     problem = fmt::format("{}: is missing", path.string());
@@ -51,13 +51,13 @@ std::optional<std::string> open_sealed(const std::filesystem::path& path, std::s
   try {
     reader(seal);
   } catch (const DataError&) {
-    problem = fmt::format("{}: is cut off", path.string());
+    problem = fmt::format("{}: is truncated", path.string());
     return std::nullopt;
   }
   const std::string_view content = rest.substr(rest.size() - reader.left());
   if (content.size() != seal.size) {
     problem =
-        fmt::format("{}: is cut off ({} of {} bytes)", path.string(), content.size(), seal.size);
+        fmt::format("{}: is truncated ({} of {} bytes)", path.string(), content.size(), seal.size);
     return std::nullopt;
   }
   if (content_hash(content) != seal.hash) {
@@ -78,12 +78,13 @@ std::filesystem::path previous_checkpoint(const std::filesystem::path& path) {
 void write_checkpoint(const std::filesystem::path& path, std::string_view content) {
   ArchiveWriter seal;
   seal(seal_of(content));
-  // The last one becomes the previous one by a second link, so that at no moment there is neither.
+  // The last one becomes the previous one by a second link, so that one of them exists at all
+  // times.
   const std::filesystem::path previous = previous_checkpoint(path);
   if (std::filesystem::exists(path)) {
     std::filesystem::path link = previous;
     link += ".tmp";
-    std::error_code ignored;  // where links are not to be had, the last one alone must do
+    std::error_code ignored;  // without links, there is only the last one
     std::filesystem::remove(link, ignored);
     std::filesystem::create_hard_link(path, link, ignored);
     if (!ignored) std::filesystem::rename(link, previous, ignored);

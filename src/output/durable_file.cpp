@@ -17,8 +17,9 @@ namespace {
 
 [[noreturn]] void throw_file_error(const std::filesystem::path& path, const char* what) {
   const int cause = errno;
-  const char* remedy =
-      cause == ENOSPC || cause == EDQUOT ? "; free some space, then go on with: rehmc resume" : "";
+  const char* remedy = cause == ENOSPC || cause == EDQUOT
+                           ? "; free some space, then continue with: rehmc resume"
+                           : "";
   throw FileError(
       fmt::format("{}: cannot {} it: {}{}", path.string(), what, std::strerror(cause), remedy));
 }
@@ -81,10 +82,10 @@ GrowingFile::GrowingFile(std::filesystem::path path, std::uint64_t bytes)
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   if (end < 0 || static_cast<std::uint64_t>(end) < bytes) {
     ::close(descriptor_);
-    throw FileError(fmt::format(
-        "{}: has {} bytes, but the checkpoint knows of {}; part of it was lost, so the run cannot "
-        "go on from here (rehmc check tells more)",
-        path_.string(), end, bytes));
+    throw FileError(
+        fmt::format("{}: has {} bytes, but the checkpoint records {}; part of it was lost, so the "
+                    "run cannot continue from here (rehmc check has details)",
+                    path_.string(), end, bytes));
   }
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     const int cause = errno;
@@ -132,7 +133,7 @@ void GrowingFile::sync() {
   if (waiting_.empty() && patch_.empty()) return;
   if (!write_at(size_, waiting_) || ::fdatasync(descriptor_) != 0) {
     const int cause = errno;
-    // What got through of the new bytes would spoil the file for its readers.
+    // New bytes that were partly written would make the file invalid.
     if (::ftruncate(descriptor_, static_cast<off_t>(size_)) == 0) ::fdatasync(descriptor_);
     errno = cause;
     fail("write");

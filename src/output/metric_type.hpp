@@ -9,7 +9,8 @@
 
 namespace rehmc {
 
-/// unit_e, diag_e or dense_e. Stan has no name for a low-rank metric, so that one is told in full.
+/// unit_e, diag_e or dense_e. Stan has no name for a low-rank metric, so it is written as a dense
+/// one.
 std::string_view stan_metric_type(MetricKind kind);
 
 /// M^{-1} in full, row by row, whatever the metric.

@@ -35,10 +35,10 @@ constexpr std::size_t least_bytes_to_compress = std::size_t{1} << 16;
 constexpr auto padding = static_cast<std::size_t>(-1);
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view cause) {
-  throw FileError(fmt::format("{}: cannot write it: {}", path.string(), cause));
+  throw FileError(fmt::format("{}: cannot be written: {}", path.string(), cause));
 }
 
-/// A file under a temporary name, which takes its name only when it is whole and on the disk.
+/// A file under a temporary name, which is renamed when it is complete and on the disk.
 class NetcdfFile {
  public:
   explicit NetcdfFile(const std::filesystem::path& path) : path_(path), temporary_(path) {
@@ -114,7 +114,7 @@ constexpr nc_type type_of = std::is_same_v<Number, double>
                                 ? NC_DOUBLE
                                 : (std::is_same_v<Number, signed char> ? NC_BYTE : NC_INT64);
 
-/// A name that netCDF takes: no slash or control character, an ordinary first one.
+/// A name that netCDF accepts: no slashes or control characters, an ordinary first character.
 std::string acceptable(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '/' || c == 127; },
@@ -293,7 +293,7 @@ class Writer {
   void sample_stats(const char* name, const Phase& phase, bool metric) const {
     Group group = new_group(name);
     const std::vector<Dimension> dimensions = chain_and_draw(group, phase);
-    // Draw by draw, what a function tells of it.
+    // One value of a function per draw.
     const auto series = [&]<class Number>(const char* variable_name, Number, const auto& tell) {
       Variable variable = group.variable<Number>(variable_name, dimensions);
       std::vector<Number> numbers(phase.draws);
@@ -389,8 +389,8 @@ class Writer {
     return group;
   }
 
-  /// The diagonal of M^{-1}, or all of it if it is dense. A low-rank one would take far more space
-  /// than it has numbers, and has no place here.
+  /// The diagonal of M^{-1}, or all of it if it is dense. A low-rank one is left out: in full it
+  /// would take far more space.
   void inverse_metric(Group& group, const Dimension& chain) const {
     const Metric* first = result_->chains.front().tuning.metric.get();
     if (first == nullptr || first->kind() == MetricKind::low_rank) return;
@@ -411,7 +411,7 @@ class Writer {
     }
   }
 
-  /// How many states every draw keeps; 0 if that differs.
+  /// The number of states that every draw keeps; 0 if it varies.
   static std::size_t states_per_draw(const Phase& phase) {
     const std::size_t count = phase.records.front()->kept_begin(1);
     for (const ChainRecord* record : phase.records) {

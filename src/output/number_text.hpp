@@ -10,7 +10,7 @@
 namespace rehmc {
 
 inline void append_number(std::string& to, double number) {
-  if (std::isnan(number)) {  // std::to_chars would tell the sign of a NaN, which readers refuse
+  if (std::isnan(number)) {  // std::to_chars would write the sign of a NaN, which readers reject
     to += "nan";
     return;
   }

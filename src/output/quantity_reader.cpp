@@ -1,4 +1,4 @@
-// Quantities are coordinates, which cost nothing to read, or what the model computes of a state.
+// Reads quantities: coordinates, which cost nothing, or what the model computes from a state.
 #include "rehmc/output/quantity_reader.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> 
 }
 
 void QuantityReader::set_centre(std::span<const double> position) {
-  // Any value of a generated quantity is nearer to its mean than 0 may be.
+  // Any value of a generated quantity is a better centre than 0.
   Stream stream(Address{}, Purpose::generated_of_kept);
   read_into(position, generated_of_kept_ == GeneratedOfKept::yes ? &stream : nullptr, centre_);
   for (double& value : centre_) {
@@ -153,7 +153,7 @@ void QuantityReader::read_all(const Transition& transition, const Address& addre
   Stream seeds(address, Purpose::generated_of_kept);
   for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
     const WeightedState& state = transition.recycled[k];
-    // A stream for every state: how many numbers one takes is nothing to the others.
+    // A stream for every state: the numbers that one state uses do not affect the others.
     Stream own({seeds.bits(), address.chain, address.iteration}, Purpose::generated_of_kept);
     Stream* const stream_of_state = generated_of_kept_ == GeneratedOfKept::yes ? &own : nullptr;
     if (!read_state(k + 1, stream_of_state, kept_[k])) ++draw_.failures.kept;
@@ -161,8 +161,8 @@ void QuantityReader::read_all(const Transition& transition, const Address& addre
   }
 }
 
-/// Some models compute the quantities of many states faster in one call. If that throws, who knows
-/// for which of them: then it is of no use.
+/// Some models compute the quantities of many states faster in one call. If that throws, it is
+/// unknown for which of them, so its results are not used.
 bool QuantityReader::evaluate_together() {
   together_.resize(positions_.size() * quantities_);
   together_views_.clear();

@@ -1,4 +1,4 @@
-// Which files of a folder are those of a run.
+// Recognises the files of a run in a folder.
 #include "rehmc/output/run_folder.hpp"
 
 #include <algorithm>

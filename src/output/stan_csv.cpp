@@ -1,4 +1,4 @@
-// Writes Stan CSV as CmdStan does, so that its readers take it.
+// Writes Stan CSV as CmdStan does, so that its readers accept it.
 #include "rehmc/output/stan_csv.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ constexpr std::string_view sampler_columns =
     "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,"
     "int_time__,energy_error__,n_recycled__,max_depth_hit__,mass__";
 
-/// Any number of draws fits.
+/// Wide enough for any number of draws.
 constexpr std::size_t num_samples_width = 20;
 
 /// Lines `# key = value`, indented as a tree.
@@ -32,7 +32,7 @@ class Comments {
   void value(int level, std::string_view key, const Value& value) {
     fmt::format_to(std::back_inserter(text_), "# {:{}}{} = {}\n", "", 2 * level, key, value);
   }
-  /// Text of the user's: a line break in it would end the comment.
+  /// Text from the user: a line break in it would end the comment.
   void words(int level, std::string_view key, std::string words) {
     std::replace_if(
         words.begin(), words.end(), [](unsigned char c) { return c < ' '; }, '?');
@@ -46,11 +46,11 @@ class Comments {
   std::string text_;
 };
 
-/// The form of metric that can hold whatever warmup may end with: the one it estimates, or the one
-/// it began with where it has no time to estimate any.
+/// The form of metric that can hold the result of warmup: the one it estimates, or the initial one
+/// if it is too short to estimate any.
 MetricKind announced_metric(const WarmupSettings& warmup) {
   const auto first = warmup.initial_metric ? warmup.initial_metric->kind() : MetricKind::unit;
-  return std::max(warmup.metric, first);  // the kinds stand in the order of generality
+  return std::max(warmup.metric, first);  // the kinds are ordered by generality
 }
 static_assert(MetricKind::unit < MetricKind::diagonal && MetricKind::diagonal < MetricKind::dense &&
               MetricKind::dense < MetricKind::low_rank);
@@ -76,7 +76,7 @@ void write_algorithm(Comments& comments, const KernelSettings& kernel,
   comments.value(4, "engine", tree ? "nuts" : "static");
   comments.group(5, tree ? "nuts" : "static");
   if (!tree) comments.value(6, "int_time", kernel.hmc.path_length);
-  comments.value(6, "max_depth", kernel.nuts.max_depth);  // readers insist, also for paths
+  comments.value(6, "max_depth", kernel.nuts.max_depth);  // readers require it, also for paths
   comments.value(4, "metric", stan_metric_type(announced_metric(warmup)));
   comments.value(4, "metric_file", "");
   comments.value(4, "stepsize", warmup.step_size);
@@ -88,7 +88,7 @@ void write_algorithm(Comments& comments, const KernelSettings& kernel,
 StanCsvHead stan_csv_head(const StanCsvInfo& info, const std::vector<std::string>& names) {
   Comments comments;
   // The version of Stan whose format this is: the last one that wrote flags as 0 and 1, which all
-  // readers take.
+  // readers accept.
   comments.value(0, "stan_version_major", 2);
   comments.value(0, "stan_version_minor", 32);
   comments.value(0, "stan_version_patch", 0);

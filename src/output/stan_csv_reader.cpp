@@ -1,4 +1,4 @@
-// Reads Stan CSV, whoever wrote it, and says exactly what is wrong where it cannot.
+// Reads Stan CSV from any program; errors name exactly what is wrong.
 #include "rehmc/output/stan_csv_reader.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// A number with nothing beside it; nan and inf in any spelling that Stan, R or Python uses.
+/// A number and nothing else; nan and inf in any spelling that Stan, R or Python uses.
 std::optional<double> number_in(std::string_view text) {
   text = trimmed(text);
   if (text == "NA") return missing;
@@ -39,7 +39,7 @@ std::optional<double> number_in(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc::result_out_of_range) {
-    // Too small or too large for a double: what strtod makes of it is as near as one can get.
+    // Too small or too large for a double: the result of strtod is as close as possible.
     number = std::strtod(std::string(text).c_str(), nullptr);
   } else if (error != std::errc{}) {
     return std::nullopt;
@@ -58,7 +58,7 @@ void for_each_field(std::string_view line, const Visitor& visit) {
   }
 }
 
-/// A piece of a line for a message, however long or strange the line is.
+/// An excerpt of a line for a message, however long or strange the line is.
 std::string excerpt(std::string_view text) {
   constexpr std::size_t most = 40;
   std::string shown(text.substr(0, most));
@@ -67,7 +67,7 @@ std::string excerpt(std::string_view text) {
   return text.size() > most ? shown + "..." : shown;
 }
 
-/// Where the columns that rehmc knows stand; -1 where they do not.
+/// Indices of the columns that rehmc knows; -1 if missing.
 struct SamplerColumns {
   int log_density = -1, acceptance = -1, step_size = -1, depth = -1, leapfrogs = -1, divergent = -1,
       energy = -1, path_length = -1, energy_error = -1, depth_limit = -1, mass = -1;
@@ -102,7 +102,7 @@ class StanCsvFile {
       ended_by_newline_ = !in.eof();
       read_line(line);
     }
-    if (in.bad()) fail("could not be read to its end");
+    if (in.bad()) fail("could not be read to the end");
     finish();
   }
 
@@ -250,21 +250,21 @@ class StanCsvFile {
     for (std::size_t i = 0; i < header_.size(); ++i) read_column_name(static_cast<int>(i));
     if (columns_.log_density < 0) {
       fail_here(
-          fmt::format("found '{}', expected a line of columns with lp__ among them: this is "
-                      "no Stan CSV file of draws",
+          fmt::format("found '{}', expected a line of column names that includes lp__: this is not "
+                      "a Stan CSV file of draws",
                       excerpt(text)));
     }
     if (const auto method = config("method"); !method.empty() && method != "sample") {
       fail(fmt::format("written by method = {}, expected draws of method = sample",
                        excerpt(method)));
     }
-    if (names_.empty()) fail_here("found columns of the sampler only, expected parameters");
+    if (names_.empty()) fail_here("found only the sampler's columns, expected parameters");
     std::vector<std::string> sorted = header_;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice != sorted.end()) {
       fail_here(
-          fmt::format("column '{}' stands there twice, expected different names", excerpt(*twice)));
+          fmt::format("column '{}' appears twice, expected different names", excerpt(*twice)));
     }
     prepare(chain_.record);
     prepare(chain_.warmup);
@@ -314,7 +314,7 @@ class StanCsvFile {
     add_row();
   }
 
-  /// The last number of a line that has no end may lack digits, and nobody could tell.
+  /// The last number of an unterminated line may lack digits without any sign of it.
   void refuse_cut_row() const {
     if (ended_by_newline_) return;
     fail_here(
@@ -368,7 +368,8 @@ class StanCsvFile {
 
   /// All rows so far were warmup.
   void begin_sampling() {
-    if (header_.empty()) fail_here("found the end of adaptation, expected a line of columns first");
+    if (header_.empty())
+      fail_here("found the end of adaptation, expected a line of column names first");
     if (chain_.warmup.size() > 0) fail_here("found the end of adaptation for a second time");
     std::swap(chain_.record, chain_.warmup);
     adapted_ = true;
@@ -377,7 +378,7 @@ class StanCsvFile {
   void finish() {
     if (line_number_ == 0) fail("the file is empty, expected Stan CSV");
     if (header_.empty())
-      fail("found comments only, expected a line of columns with lp__ among them");
+      fail("found only comments, expected a line of column names that includes lp__");
     if (!adapted_) split_by_settings();
     if (chain_.record.size() == 0) {
       fail(fmt::format("found no draws{}, expected rows of numbers",
@@ -394,7 +395,7 @@ class StanCsvFile {
         std::count(chain_.warmup.ending.begin(), chain_.warmup.ending.end(), Ending::diverged));
   }
 
-  /// A sampler that did not adapt leaves no mark between warmup and sampling: go by the settings.
+  /// A sampler that did not adapt writes no mark between warmup and sampling: use the settings.
   void split_by_settings() {
     const std::string_view saved = config("save_warmup");
     if (saved != "1" && saved != "true") return;

@@ -43,14 +43,14 @@ void read_states(const std::filesystem::path& path, const StatesMark& mark, Chai
   if (mark.bytes == 0) return;
   const std::string bytes = read_file(path);
   if (bytes.size() < mark.bytes) {
-    throw FileError(fmt::format("{}: has {} bytes, but the checkpoint knows of {}", path.string(),
+    throw FileError(fmt::format("{}: has {} bytes, but the checkpoint records {}", path.string(),
                                 bytes.size(), mark.bytes));
   }
   ArchiveReader reader(std::string_view(bytes).substr(0, mark.bytes));
   try {
     for (std::uint64_t i = 0; i < mark.warmup_draws; ++i) result.warmup.add_archived(reader);
     for (std::uint64_t i = 0; i < mark.draws; ++i) result.record.add_archived(reader);
-    if (reader.left() != 0) throw DataError("there are more values than the checkpoint knows of");
+    if (reader.left() != 0) throw DataError("there are more values than the checkpoint records");
   } catch (const DataError& error) {
     throw DataError(fmt::format("{}: {}", path.string(), error.what()));
   }

@@ -1,4 +1,4 @@
-// Takes indices off Stan names and finds the full grids.
+// Parses indices in Stan names and finds full grids.
 #include "variable_grids.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Index = std::vector<std::size_t>;
 
-/// The indices behind the base name, counted from 1; none for a scalar or an unusual name.
+/// The indices after the base name, counted from 1; none for a scalar or an unusual name.
 Index indices_of(std::string_view name) {
   Index index;
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos;) {
@@ -32,7 +32,8 @@ struct Element {
   std::size_t column;
 };
 
-/// Puts the elements into `grid`, or leaves that alone and returns false if they are no full grid.
+/// Puts the elements into `grid`; if they do not form a full grid, returns false and changes
+/// nothing.
 bool form_grid(const std::vector<Element>& elements, VariableGrid& grid) {
   const std::size_t rank = elements.front().index.size();
   Index shape(rank, 0);

@@ -1,4 +1,4 @@
-// A chain is its warmup or its frozen kernel, and a few counts.
+// A chain: its warmup, or its kernel with fixed tuning, and a few counts.
 #include "rehmc/run/chain.hpp"
 
 #include <cmath>
@@ -34,8 +34,8 @@ std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleS
 }
 
 /// Gradients as Stein features take them: C g over the diagonal of C, with C the inverse of the
-/// mass matrix, so that coordinates that move together explain each other. For a diagonal C that is
-/// g itself, and there is nothing to map.
+/// mass matrix, so that correlated coordinates explain each other. For a diagonal C that is g
+/// itself, and nothing is mapped.
 GradientMap mapped_by(const std::shared_ptr<const Metric>& metric) {
   if (metric->kind() == MetricKind::unit || metric->kind() == MetricKind::diagonal) return {};
   return [metric, diagonal = metric->inverse_diagonal()](std::span<const double> gradient,
@@ -104,7 +104,7 @@ void Chain::begin_sampling() {
 }
 
 void Chain::check_gradient(const FrozenKernel& frozen) {
-  // About a fiftieth of what warmup cost. Chains look at different coordinates.
+  // About a fiftieth of the cost of warmup. Chains check different coordinates.
   constexpr std::uint64_t gradients_per_direction = 250;
   const auto count =
       static_cast<std::size_t>(facts_.gradients_warmup / gradients_per_direction + 1);

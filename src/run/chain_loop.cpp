@@ -1,4 +1,4 @@
-// One iteration after the other, with the time they take and the progress they make.
+// Iterates a chain, and records its time and progress.
 #include "rehmc/run/chain_loop.hpp"
 
 #include <utility>

@@ -39,7 +39,7 @@ EngineKind parse_engine(std::string_view name) {
   throw ConfigError(fmt::format("engine: found '{}', expected one of threads, batch", name));
 }
 
-/// Who runs next, and who failed.
+/// Which chain runs next, and which failed.
 class Engine::Queue {
  public:
   Queue(std::size_t chains, std::atomic<bool>& failed) : errors_(chains), failed_(failed) {}
@@ -69,7 +69,7 @@ class Engine::Queue {
   std::atomic<bool>& failed_;
 };
 
-/// Hands the questions of one chain to the batch that it runs in.
+/// Passes the gradient requests of one chain to the batch that it runs in.
 class Engine::Relay final : public Evaluator {
  public:
   explicit Relay(FiberBatch& idle) : idle_(idle), batch_(&idle) {}
@@ -92,7 +92,7 @@ struct Engine::Seat {
   Density density;
 };
 
-/// One batch per thread, and a seat in them for every chain.
+/// One batch per thread, and a place in a batch for every chain.
 class Engine::Batches {
  public:
   Batches(const Density& density, std::size_t chains, std::size_t threads, std::size_t fibers)
@@ -125,7 +125,7 @@ class Engine::Batches {
   };
 
   const Density& density_;
-  FiberBatch idle_;  ///< for what chains ask while they do not run
+  FiberBatch idle_;  ///< for requests of chains that are not running
   std::deque<FiberBatch> batches_;
   std::vector<std::optional<Seat>> seats_;
 };
@@ -138,7 +138,7 @@ Engine::Engine(const Density& density, const EngineSettings& settings)
       settings.threads > 0 ? settings.threads : std::max(1U, std::thread::hardware_concurrency());
   threads_ = std::min(wanted, chains_);
   if (settings.kind != EngineKind::batch || !density.is_batched()) return;
-  // As even as can be, so that no chains are left over for a small batch at the end.
+  // As even as possible, so that no chains are left over for a small batch at the end.
   const std::size_t of_thread = divided_up(chains_, threads_);
   fibers_ = divided_up(of_thread, divided_up(of_thread, settings.batch));
   batches_ = std::make_unique<Batches>(density_, chains_, threads_, fibers_);

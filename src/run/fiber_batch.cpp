@@ -1,4 +1,4 @@
-// Fibers by Boost.Context: who runs, who waits, and what must be swapped when they change places.
+// Fibers by Boost.Context: scheduling, and the state that is swapped when fibers switch.
 #include "fiber_batch.hpp"
 
 #include <cxxabi.h>
@@ -24,17 +24,17 @@ namespace {
 
 namespace context = boost::context;
 
-/// Of the address space alone: memory is what a fiber touches. Eigen's products take up to 128 KiB
-/// of the stack each.
+/// Reserved address space; only the pages that a fiber touches take memory. Eigen's products take
+/// up to 128 KiB of stack each.
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
-/// For a stack that belongs to somebody else.
+/// An allocator for a stack that is owned elsewhere.
 struct KeptStack {
   void deallocate(context::stack_context&) const noexcept {}
 };
 
-/// The exceptions that a thread is handling now (Itanium C++ ABI, section 2.2.2): they belong to
-/// the fiber that handles them.
+/// The exceptions that a thread is currently handling (Itanium C++ ABI, section 2.2.2): they belong
+/// to the fiber that handles them.
 struct HandledExceptions {
   void* caught = nullptr;
   unsigned int uncaught = 0;
@@ -48,7 +48,7 @@ struct HandledExceptions {
   }
 };
 
-/// Tells the sanitizers, where there are any, that the stack changes.
+/// Informs sanitizers, if any, that the stack changes.
 class StackSwitch {
  public:
   explicit StackSwitch([[maybe_unused]] const context::stack_context& stack) {
@@ -68,7 +68,7 @@ class StackSwitch {
   StackSwitch(const StackSwitch&) = delete;
   StackSwitch& operator=(const StackSwitch&) = delete;
 
-  // The scheduler is about to leave for the fiber, and is back.
+  // The scheduler is about to switch to the fiber; the scheduler is back.
   void leave_scheduler() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&scheduler_fake_stack_, bottom_, size_);
@@ -83,7 +83,8 @@ class StackSwitch {
     __sanitizer_finish_switch_fiber(scheduler_fake_stack_, nullptr, nullptr);
 #endif
   }
-  // The fiber has come, and is about to leave for the scheduler; for good, if it has ended.
+  // The fiber has started; it is about to switch to the scheduler, for the last time if it has
+  // ended.
   void reach_fiber() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(fiber_fake_stack_, &scheduler_bottom_, &scheduler_size_);
@@ -116,7 +117,7 @@ class StackSwitch {
 };
 
 std::size_t stride_of(std::size_t dimension) {
-  // A cache line more than they need, lest equal coordinates fall on the same cache sets.
+  // One cache line more than needed, so that equal coordinates do not map to the same cache sets.
   constexpr std::size_t line = 8;
   return (dimension + line - 1) / line * line + line;
 }
@@ -134,7 +135,8 @@ Batch FiberBatch::Columns::part(std::size_t first, std::size_t columns) {
   return {columns, stride_, position(first), values_.data() + first, gradient(first)};
 }
 
-/// What a fiber hears beside its column; it lies on the fiber's stack while that waits.
+/// The answer to a fiber in addition to its column; it is on the fiber's stack while the fiber
+/// waits.
 struct FiberBatch::Request {
   std::exception_ptr error;
 };
@@ -191,7 +193,7 @@ void FiberBatch::run(const std::function<void()>& body) {
                        });
   }
   while (!fibers.empty()) {
-    // In the order of their columns: a fiber has read its answer before another writes there.
+    // In the order of their columns, so that a fiber reads its answer before another overwrites it.
     for (const auto& fiber : fibers) wake(*fiber);
     std::erase_if(fibers, [](const auto& fiber) { return !fiber->own; });
     if (!fibers.empty()) answer();
@@ -201,7 +203,7 @@ void FiberBatch::run(const std::function<void()>& body) {
 void FiberBatch::ask(std::size_t column, std::span<const double> x,
                      std::span<const double> gradient) {
   std::ranges::copy(x, columns_.position(column));
-  // What the model does not write stays as it was, for the guard to notice.
+  // What the model does not write stays unchanged, so that the guard can detect it.
   std::ranges::copy(gradient, columns_.gradient(column));
 }
 
@@ -226,7 +228,7 @@ void FiberBatch::answer() {
   try {
     density_.evaluate_batch(columns_.part(0, requests_.size()));
   } catch (...) {
-    // One by one, so that each hears of its own column.
+    // One by one, so that each fiber gets the error of its own column.
     for (std::size_t column = 0; column < requests_.size(); ++column) {
       try {
         density_.evaluate_batch(columns_.part(column, 1));

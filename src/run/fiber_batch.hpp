@@ -1,4 +1,4 @@
-// Chains on fibers of one thread, which ask for their gradients together.
+// Runs chains on fibers of one thread and computes their gradients together.
 #pragma once
 
 #include <boost/context/stack_context.hpp>
@@ -14,8 +14,8 @@
 
 namespace rehmc {
 
-/// Runs a function on several fibers. Each runs until it asks for a gradient; when all that still
-/// run have asked, one batched call answers them all.
+/// Runs a function on several fibers. Each runs until it needs a gradient; when all that are still
+/// running need one, a single batched call computes them all.
 class FiberBatch {
  public:
   FiberBatch(const Density& density, std::size_t fibers);
@@ -26,22 +26,22 @@ class FiberBatch {
   /// Calls `body` once on every fiber, and returns when all have returned. It must not throw.
   void run(const std::function<void()>& body);
 
-  /// On a fiber: the log density and gradient, after a wait for the others. Elsewhere: at once, as
-  /// a batch of one. Throws what the model threw at this point.
+  /// On a fiber: the log density and gradient, after waiting for the others. Elsewhere:
+  /// immediately, as a batch of one. Throws what the model threw at this point.
   double evaluate(std::span<const double> x, std::span<double> gradient);
 
  private:
   struct Request;
   struct Fiber;
 
-  /// Columns of positions and gradients that begin on cache lines.
+  /// Columns of positions and gradients, aligned to cache lines.
   class Columns {
    public:
     Columns(std::size_t dimension, std::size_t columns);
     double* position(std::size_t column) { return data_.get() + column * stride_; }
     double* gradient(std::size_t column) { return position(columns_ + column); }
     double value(std::size_t column) const { return values_[column]; }
-    /// So many columns from one on.
+    /// This many columns, from one on.
     Batch part(std::size_t first, std::size_t columns);
 
    private:
@@ -54,7 +54,7 @@ class FiberBatch {
     std::vector<double> values_;
   };
 
-  /// With a page below it that may not be touched.
+  /// With a guard page below it.
   class Stack {
    public:
     Stack();
@@ -74,7 +74,7 @@ class FiberBatch {
   Density density_;
   std::deque<Stack> stacks_;  ///< one per fiber
   Columns columns_;
-  std::vector<Request*> requests_;  ///< one per column, in the order in which they came
+  std::vector<Request*> requests_;  ///< one per column, in order of arrival
   Fiber* running_ = nullptr;
 };
 

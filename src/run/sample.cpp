@@ -1,4 +1,4 @@
-// Each chain runs by itself from its own address, so that the engine changes nothing but the time.
+// Each chain has its own random streams, so that the engine affects only the running time.
 #include "rehmc/run/sample.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +16,9 @@ namespace {
 
 void check_progress(const Progress& progress, const SampleSettings& settings) {
   if (progress.chains.size() == static_cast<std::size_t>(settings.chains)) return;
-  throw ConfigError(
-      fmt::format("progress: made for {} chains, but there are {}; make it for as many",
-                  progress.chains.size(), settings.chains));
+  throw ConfigError(fmt::format(
+      "progress: created for {} chains, but there are {}; create it for the same number",
+      progress.chains.size(), settings.chains));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void SampleSettings::check() const {
   warmup.check();
   if (recycle_generated && kernel.recycling.kind == RecyclingKind::none) {
     throw ConfigError(
-        "recycle-generated: no states are kept with the recycling none; leave out one of both");
+        "recycle-generated: recycling none keeps no states; leave out one of the two");
   }
   if (start.size() > 1 && start.size() != static_cast<std::size_t>(chains)) {
     throw ConfigError(

@@ -79,7 +79,7 @@ BinnedQuantiles::BinnedQuantiles(std::span<const double> location, std::span<con
       most_(location.size(), -infinity),
       weights_(location.size() * bins) {
   if (location.size() != scale.size()) {
-    throw DataError(fmt::format("bins: found {} locations but {} scales, must be as many",
+    throw DataError(fmt::format("bins: found {} locations but {} scales, must be equally many",
                                 location.size(), scale.size()));
   }
   for (std::size_t i = 0; i < location.size(); ++i) {

@@ -22,7 +22,7 @@ constexpr double worthwhile = 0.9;
 /// Fewer fit tails too poorly: what is left is then too small in most runs, and large in a few.
 constexpr std::size_t chunks_per_feature = 8;
 constexpr std::size_t fewest_folds = 4;
-/// What lopsided remainders add to squared errors; set by simulation.
+/// What skewed residuals add to squared errors; set by simulation.
 constexpr double by_skewness = 16;
 /// Relative to the variance of a feature; too little to be seen in any estimate.
 constexpr double ridge = 1e-9;
@@ -168,8 +168,8 @@ class ChunkRegression {
     return {average, chunks_.squared_error(left, disagree_, Neighbours::counted), raise(left)};
   }
 
-  /// A chunk also tilts the coefficients of the other folds: to first order by its residual, times
-  /// what the fit makes of its features and of the sum of the fold's.
+  /// A chunk also changes the coefficients of the other folds: to first order by its residual,
+  /// times a factor from its features and the sum of the fold's features.
   void add_effects(Eigen::Index features, std::vector<double>& left) const {
     std::vector<double> share(left.size(), 1.0);
     for (std::size_t f = 0; f < folds_.size(); ++f) {
@@ -188,8 +188,8 @@ class ChunkRegression {
     for (std::size_t b = 0; b < left.size(); ++b) left[b] *= share[b];
   }
 
-  /// Regression takes out the bulk and leaves the tails. Where one tail is the longer, few chunks
-  /// carry most of what is left, and a variance from few is more often too small than too large.
+  /// Regression removes the bulk and leaves the tails. If one tail is longer, few chunks carry most
+  /// of the residuals, and their estimated variance is more often too small than too large.
   double raise(const std::vector<double>& left) const {
     double second = 0;
     double third = 0;

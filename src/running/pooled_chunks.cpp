@@ -51,7 +51,7 @@ void check_alike(Summaries chains) {
     if (chain->dimension() != first.dimension() || chain->recycling() != first.recycling() ||
         chain->gradients() != first.gradients()) {
       throw DataError(fmt::format(
-          "running estimates: chains of dimension {} and of dimension {}: must be alike",
+          "running estimates: chains of dimension {} and of dimension {}: must be equal",
           words(first), words(*chain)));
     }
   }

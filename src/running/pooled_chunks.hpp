@@ -11,14 +11,14 @@ namespace rehmc {
 
 using Summaries = std::span<const RunningSummary* const>;
 
-/// Whether a variance by chunks counts that neighbours move together, as short ones do. That takes
-/// out the bias, but scatters: raised only, never lowered.
+/// Whether a variance from chunks accounts for correlation between neighbours, which short chunks
+/// have. This removes the bias but adds noise, so the variance is only ever raised.
 enum class Neighbours { ignored, counted };
 
 /// The full chunks of chain c are [ends[c - 1], ends[c]) of all full ones.
 struct PooledChunks {
   using Chunk = ChunkSums::Chunk;
-  /// With fewer full chunks in a chain, their variance is too poorly known.
+  /// With fewer full chunks in a chain, their variance is too uncertain.
   static constexpr std::size_t fewest = 8;
 
   /// Offsets are from the centre of the first chain, moved by this.

@@ -42,7 +42,7 @@ SteinCheck running_stein_check(Summaries chains) {
     }
   }
   if (check.features == 0) return check;
-  // A variance that counts neighbours scatters as one of a third of the chunks would.
+  // A variance that accounts for neighbours is as noisy as one from a third of the chunks.
   check.limit =
       two_sided_student_quantile(SteinCheck::false_alarm_rate / static_cast<double>(check.features),
                                  static_cast<double>(chunks - 1) / 3);

@@ -1,4 +1,4 @@
-// Adds one draw at a time to all that is kept of a chain.
+// Adds draws, one at a time, to the running summary of a chain.
 #include "rehmc/running/running_summary.hpp"
 
 namespace rehmc {

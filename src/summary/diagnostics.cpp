@@ -1,4 +1,4 @@
-// Counts what went wrong in a run and says what to do about it.
+// Counts what went wrong in a run, and writes warnings with remedies.
 #include "rehmc/summary/diagnostics.hpp"
 
 #include <fmt/format.h>
@@ -31,18 +31,18 @@ void warn_of_trajectories(const RunSize& size, Diagnostics& diagnostics) {
   if (diagnostics.divergences > 0) {
     diagnostics.warnings.push_back(
         {"divergences",
-         fmt::format("{} of {} ({}) ended in a divergence: the steps are too coarse for a part of "
-                     "the posterior, which the draws may then miss. Try --target-accept 0.95 (then "
-                     "0.99); if they stay, rewrite the model (say, non-centred).",
-                     diagnostics.divergences, plural(draws, "draw", "draws"),
-                     percent(diagnostics.divergences, draws))});
+         fmt::format(
+             "{} of {} ({}) ended in a divergence: the step size is too large for part of the "
+             "posterior, which the draws may miss. Try --target-accept 0.95 (then 0.99); if "
+             "divergences remain, reparameterise the model (for example, non-centred).",
+             diagnostics.divergences, plural(draws, "draw", "draws"),
+             percent(diagnostics.divergences, draws))});
   }
   if (diagnostics.depth_limit_hits > 0) {
     diagnostics.warnings.push_back(
         {"depth_limit",
-         fmt::format("{} of {} ({}) were cut off at the depth limit of {}: slow, but not biased. "
-                     "Raise --max-depth, or help the sampler with --metric dense or a rescaled "
-                     "model.",
+         fmt::format("{} of {} ({}) reached the depth limit of {}: sampling is slow, but not "
+                     "biased. Raise --max-depth, use --metric dense, or rescale the model.",
                      diagnostics.depth_limit_hits, plural(draws, "draw", "draws"),
                      percent(diagnostics.depth_limit_hits, draws), size.max_depth)});
   }
@@ -59,11 +59,10 @@ void warn_of_energy(Diagnostics& diagnostics) {
   }
   if (low.empty()) return;
   diagnostics.warnings.push_back(
-      {"ebfmi",
-       fmt::format("E-BFMI is {:.2f} (below {}) in chain {}: the momentum is refreshed too weakly "
-                   "for heavy tails, and the tails are explored slowly. Rewrite the model with "
-                   "lighter tails, or take more draws.",
-                   least, least_ebfmi, listed(low))});
+      {"ebfmi", fmt::format("E-BFMI is {:.2f} (below {}) in chain {}: the energy changes too "
+                            "little from draw to draw, so heavy tails are explored slowly. "
+                            "Reparameterise the model to have lighter tails, or take more draws.",
+                            least, least_ebfmi, listed(low))});
 }
 
 void warn_of_quantities(const RunSize& size, Diagnostics& diagnostics) {
@@ -75,8 +74,8 @@ void warn_of_quantities(const RunSize& size, Diagnostics& diagnostics) {
   }
   diagnostics.warnings.push_back(
       {"quantities",
-       fmt::format("the model failed to compute its quantities for {}, where they are NaN (see "
-                   "what it said). Look for rejections and invalid arguments in generated "
+       fmt::format("the model failed to compute its quantities for {}; they are NaN there (see the "
+                   "model's messages). Look for rejections and invalid arguments in generated "
                    "quantities; the sampling itself is not affected.",
                    where)});
 }
@@ -124,10 +123,10 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   }
   if (!stuck.names.empty()) {
     diagnostics.warnings.push_back(
-        {"stuck", fmt::format("a chain never moved in {}: its error bars would mean nothing and "
-                              "are not given. Look at that chain's trace; start it elsewhere "
-                              "(--init) or give it a longer warmup.",
-                              listed(stuck.names))});
+        {"stuck",
+         fmt::format("a chain never moved in {}, so no error bars are given. Look at that chain's "
+                     "trace; start it elsewhere (--init) or give it a longer warmup.",
+                     listed(stuck.names))});
   }
   if (!not_finite.names.empty()) {
     diagnostics.warnings.push_back(
@@ -136,8 +135,8 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   if (!rhat.names.empty()) {
     diagnostics.warnings.push_back(
         {"rhat", fmt::format("R-hat is up to {:.3f} (above {}) for {}: the chains do not agree "
-                             "yet. Take more warmup and draws; if it stays, look for several modes "
-                             "or an improper posterior.",
+                             "yet. Take more warmup and draws; if R-hat stays high, look for "
+                             "several modes or an improper posterior.",
                              rhat.value, most_rhat, listed(rhat.names))});
   }
   if (!ess.names.empty()) {

@@ -19,9 +19,9 @@ void warn_of_gradients(RunSummary& summary) {
   if (!sharpening.spot_check.passed) {
     warnings.push_back(
         {"gradient",
-         fmt::format("the gradient is not that of the log density: along {} the model says {:.6g}, "
-                     "differences of its log density say {:.6g}. Look for the error with rehmc "
-                     "check-gradient; until then nothing is sharpened.",
+         fmt::format("the gradient is not that of the log density: along {} the model returns "
+                     "{:.6g}, but finite differences of its log density give {:.6g}. Find the "
+                     "error with rehmc check-gradient; nothing is sharpened until it is fixed.",
                      sharpening.spot_check.where, sharpening.spot_check.analytic,
                      sharpening.spot_check.numeric)});
   }
@@ -43,10 +43,9 @@ void warn_of_gradients(RunSummary& summary) {
   if (!heavy.empty()) {
     warnings.push_back(
         {"heavy_tails",
-         fmt::format(
-             "the tails of {} are so heavy that {} may have no finite Monte Carlo error: do "
-             "not rely on its error bar; quantiles have one.",
-             listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sd (or mean)")});
+         fmt::format("the tails of {} are so heavy that {} may have no finite Monte Carlo error: "
+                     "do not rely on its error bar; those of quantiles are valid.",
+                     listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sd (or mean)")});
   }
 }
 

@@ -1,4 +1,4 @@
-// Hands states and gradients of a run to the sharpener, and keeps what may be trusted.
+// Passes states and gradients of a run to the sharpener, and keeps what can be trusted.
 #include "rehmc/summary/sharpening.hpp"
 
 #include <fmt/format.h>
@@ -100,11 +100,11 @@ DivergentDraws divergent_draws(const SampleResult& result) {
   return all;
 }
 
-/// Why no parameter of the run is to be sharpened, going by its draws; empty if some may be.
+/// Why no parameter of the run may be sharpened, judging by its draws; empty if some may be.
 std::string unfit_run(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
   const auto [draws, divergent] = divergent_draws(result);
   if (draws < least_draws_to_sharpen) {
-    return fmt::format("there are {} draws in all, fewer than {}", draws, least_draws_to_sharpen);
+    return fmt::format("there are {} draws in total, fewer than {}", draws, least_draws_to_sharpen);
   }
   const double share = static_cast<double>(divergent) / static_cast<double>(draws);
   if (share > most_divergent_share) {
@@ -135,7 +135,7 @@ SpotCheck spot_check_of(const SampleResult& result) {
   return found;
 }
 
-/// Why nothing may be sharpened although the check looked at some features; empty if it may.
+/// Why nothing may be sharpened although the check tested some features; empty if it may.
 std::string refusal(const Sharpening& sharpening, const SampleResult& result,
                     const std::vector<ParameterSummary>& parameters) {
   const SteinCheck& check = *sharpening.check;
@@ -152,7 +152,7 @@ std::string refusal(const Sharpening& sharpening, const SampleResult& result,
   return none_fit ? "no parameter has chains that agree well enough (R-hat, bulk ESS)" : "";
 }
 
-/// Says of every parameter whether it may be sharpened, going by its own chains.
+/// Decides for every parameter, from its own chains, whether it may be sharpened.
 void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const bool generated = p < result.quantities.size() && result.quantities[p].generated;
@@ -161,7 +161,7 @@ void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters
   }
 }
 
-constexpr const char* nothing_was = "nothing was, in this run";
+constexpr const char* nothing_was = "nothing was sharpened in this run";
 
 /// From chunk sums, where `sharpened` is filled in already: removes what cannot be trusted.
 Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummary>& parameters,
@@ -172,23 +172,22 @@ Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummar
   for (const ChainResult& chain : result.chains) chains.push_back(&chain.running->summary());
   if (!chains.front()->gradients()) {
     sharpening.refused =
-        "without stored draws, gradients are summed where the parameters are the coordinates, "
-        "states are recycled, and sharpening was asked for";
+        "without stored draws, this needs parameters that are the coordinates, recycled states, "
+        "and --sharpen auto";
     return sharpening;
   }
   sharpening.check = running_stein_check(chains);
   sharpening.worst_name = result.names.at(sharpening.check->coordinate);
   judge(result, parameters);
   if (check_only) {
-    sharpening.refused = "it was not asked for";
+    sharpening.refused = "sharpening was turned off";
     return sharpening;
   }
-  sharpening.refused = sharpening.check->features == 0
-                           ? fmt::format(
-                                 "there are fewer than {} draws in a chain, or gradients "
-                                 "have no spread",
-                                 fewest_draws_of_running_check)
-                           : refusal(sharpening, result, parameters);
+  sharpening.refused =
+      sharpening.check->features == 0
+          ? fmt::format("there are fewer than {} draws in a chain, or the gradients do not vary",
+                        fewest_draws_of_running_check)
+          : refusal(sharpening, result, parameters);
   for (ParameterSummary& row : parameters) {
     if (!sharpening.refused.empty() && row.not_sharpened.empty()) row.not_sharpened = nothing_was;
     if (!row.not_sharpened.empty()) row.sharpened.reset();
@@ -224,11 +223,11 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
   sharpening.check = sharpened.check;
   sharpening.worst_name = result.coordinates.at(sharpened.check.coordinate);
   if (check_only) {
-    sharpening.refused = "it was not asked for";
+    sharpening.refused = "sharpening was turned off";
     return sharpening;
   }
   sharpening.refused = sharpened.check.features == 0
-                           ? "the kept states or their gradients have no spread in some coordinate"
+                           ? "the kept states or their gradients do not vary in some coordinate"
                            : refusal(sharpening, result, parameters);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     ParameterSummary& row = parameters[chosen[k]];

@@ -1,4 +1,4 @@
-// Hands the records of all chains to the estimators, one parameter at a time.
+// Passes the records of all chains to the estimators, one parameter at a time.
 #include "rehmc/summary/summary.hpp"
 
 #include <cstddef>

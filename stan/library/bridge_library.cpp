@@ -1,7 +1,7 @@
-// BridgeStan's C functions over any Stan program, linked with the code that stanc makes of it.
+// BridgeStan's C functions for any Stan program, linked with the code that stanc generates.
 //
-// This file is no part of the command: the command holds its text, compiles it once, and links it
-// with every program. REHMC_STAN_FLAGS tells how all was compiled.
+// This file is not part of the command: the command contains its text, compiles it once, and links
+// it with every program. REHMC_STAN_FLAGS has the compiler flags.
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include <stan/math/rev.hpp>  // before what else there is of Stan
+#include <stan/math/rev.hpp>  // before all other headers of Stan
 
 #include <stan/io/chained_var_context.hpp>
 #include <stan/io/empty_var_context.hpp>
@@ -46,7 +46,8 @@ using PrintCallback = void(const char*, std::size_t);
 PrintCallback* print_callback = nullptr;
 std::mutex print_mutex;
 
-/// What a model prints during one call goes out at its end, so that threads do not mix their lines.
+/// What a model prints during one call is passed on at its end, so that threads do not mix their
+/// lines.
 class Printed {
  public:
   ~Printed() {
@@ -94,7 +95,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// JSON text, or the name of a file that ends in .json; nothing means no values.
+/// JSON text, or the name of a file that ends in .json; null means no values.
 std::unique_ptr<Context> read_json(const char* text) {
   const std::string given = text == nullptr ? "" : text;
   if (given.empty()) return std::make_unique<stan::io::empty_var_context>();
@@ -110,7 +111,7 @@ std::unique_ptr<Context> read_json(const char* text) {
   return std::make_unique<stan::json::json_data>(stream);
 }
 
-/// Every thread that differentiates needs a stack of its own.
+/// Every thread that differentiates needs its own stack.
 void prepare_thread() { thread_local stan::math::ChainableStack stack; }
 
 }  // namespace
@@ -157,7 +158,7 @@ class bs_model {
       throw std::invalid_argument("generated quantities need a random number generator");
     }
     Printed printed;
-    bs_rng unused(0);  // the client for R passes no good pointer where none is needed
+    bs_rng unused(0);  // the client for R passes an invalid pointer if none is needed
     Vector position = ConstVector(x, dimension_);
     Vector result;
     model_->write_array((generated ? *rng : unused).generator, position, result, transformed,
@@ -191,7 +192,7 @@ class bs_model {
     for (int attempt = 0; attempt < tries; ++attempt) {
       stan::io::random_var_context drawn(*model_, rng->generator, radius, radius == 0);
       const stan::io::chained_var_context both(*given, drawn);
-      unconstrain(both, x);  // values that do not fit stay wrong, however often the rest is drawn
+      unconstrain(both, x);  // invalid given values stay invalid, however often the rest is drawn
       try {
         double value = 0;
         log_density_gradient(true, jacobian, x, &value, gradient.data());
@@ -214,7 +215,7 @@ class bs_model {
       return jacobian ? model_->log_prob_jacobian(position, printed.stream())
                       : model_->log_prob(position, printed.stream());
     }
-    // Constants are dropped by type: what is not differentiated counts as one.
+    // Constants are dropped by type: a term that is not differentiated counts as a constant.
     prepare_thread();
     const stan::math::nested_rev_autodiff nested;
     VarVector position = ConstVector(x, dimension_).cast<stan::math::var>();
@@ -279,7 +280,7 @@ class bs_model {
 
   void describe() {
     std::ostringstream text;
-    text << "BridgeStan version: 2.9.0 (the C functions, as rehmc gives them)\n"
+    text << "BridgeStan version: 2.9.0 (its C functions, as implemented by rehmc)\n"
          << "Stan version: " << stan::MAJOR_VERSION << '.' << stan::MINOR_VERSION << '.'
          << stan::PATCH_VERSION << "\nStan C++ Defines:\n"
 #ifdef STAN_THREADS
@@ -389,12 +390,12 @@ REHMC_PUBLIC int bs_set_print_callback(PrintCallback* callback, char**) {
   return 0;
 }
 
-// The same for BridgeStan's client for R, which passes everything by pointers and takes nothing
-// back. A message is also given as a plain pointer, by which R has it freed.
+// The same for BridgeStan's client for R, which passes everything by pointer and takes no return
+// value. A message is also passed as a plain pointer, which R uses to free it.
 
 namespace {
 
-/// Calls `function(&message)` and hands its message to R.
+/// Calls `function(&message)` and passes its message to R.
 template <class Function>
 auto told_to_r(char** error, void** error_pointer, Function&& function) {
   char* message = nullptr;

@@ -1,2 +1,2 @@
-// A shared library that is not a model's.
+// A shared library that is not a model.
 extern "C" int stranger() { return 1; }

@@ -84,7 +84,7 @@ class CmdStanFolder(unittest.TestCase):
             place.rename(place.with_name("elsewhere"))
             result = self.sample("run", "--cmdstan", self.cmdstan)
             self.assertEqual(result.returncode, 78, result.stderr)
-            self.assertIn(f"is not a CmdStan that was built: it has no {missing}", result.stderr)
+            self.assertIn(f"is not a built CmdStan folder: it has no {missing}", result.stderr)
             place.with_name("elsewhere").rename(place)
         result = self.sample("run", CMDSTAN="")
         self.assertIn("rehmc stan install --interpreter", result.stderr)

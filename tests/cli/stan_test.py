@@ -232,7 +232,7 @@ class Runs(Folder):
         self.assertEqual([round(float(row[names.index("s")]), 3) for row in chains], [7.5, 7.5])
         self.assertNotEqual(*(row[names.index("mu")] for row in chains))
         self.assert_says(start('{"sigma": 1}'), 65, "init.json", "no parameter sigma")
-        self.assert_says(start('{"s": -1}'), 65, "init.json", "does not start there", "s")
+        self.assert_says(start('{"s": -1}'), 65, "init.json", "cannot start there", "s")
         self.assert_says(start("[{}]"), 65, "init.json", "1 chains, expected 2")
         self.assert_says(start("{"), 65, "init.json: is not JSON")
 
@@ -242,7 +242,7 @@ class Runs(Folder):
             "sample", self.write("model.stan", program), "--warmup", 50, "--draws", 20, "--chains", 1,
             "--seed", 1, "--output", self.folder / "run",
         )  # fmt: skip
-        self.assertIn("The model said", result.stderr)
+        self.assertIn("The model printed", result.stderr)
         self.assertRegex(result.stderr, r"at [-0-9.e]+ \([0-9,]+x\)")
         self.assertEqual(result.stderr.count("too large"), 1, result.stderr)
         result = self.sample("transformed data { print(\"once\"); } " + program, None, "--verbose", name="verbose")
@@ -302,7 +302,7 @@ class Runs(Folder):
         self.assert_says(self.sample(program, None, "--stan-backend", "interpret"), 70, "--stan-backend compile")
         file = self.folder / "model.stan"
         result = rehmc("sample", file, *SHORT[:-1], "--output", self.folder / "run")
-        self.assert_says(result, 0, "the interpreter does not support all that this program uses")
+        self.assert_says(result, 0, "the interpreter does not support everything that this program uses")
         manifest = json.loads((self.folder / "run/manifest.json").read_text(encoding="utf-8"))
         self.assertEqual(manifest["model"]["made_by"]["stan_backend"], "compile")
 
@@ -384,17 +384,17 @@ class BadInput(Folder):
         self.assertEqual(status.returncode, 1)
         self.assertIn("damaged", status.stdout)
         wheel = self.write("stanli-0.24.0-py3-none-any.whl", "not a wheel")
-        self.assert_says(rehmc("stan", "install", "--from", wheel), 65, "none of the wheels", "sha256")
+        self.assert_says(rehmc("stan", "install", "--from", wheel), 65, "not one of the wheels", "sha256")
         compiling = ["--stan-backend", "compile"]
         (self.folder / "cache/rehmc/stan/compiler-4.17.0/httpstan").mkdir(parents=True)
         self.assert_says(self.sample(NORMAL, self.DATA, *compiling, env=environment), 78, "damaged: there is no httpstan/stanc")
         shutil.rmtree(self.folder / "cache/rehmc/stan/compiler-4.17.0")
         self.assert_says(self.sample(NORMAL, self.DATA, *compiling, env=environment), 78, "rehmc stan install --compiler")
         self.assert_says(
-            self.sample(NORMAL, self.DATA, "--cmdstan", self.folder), 78, "is not a CmdStan that was built", "bin/stanc"
+            self.sample(NORMAL, self.DATA, "--cmdstan", self.folder), 78, "is not a built CmdStan folder", "bin/stanc"
         )
         blocked = {**os.environ, "XDG_CACHE_HOME": "/dev/null/cache"}
-        self.assert_says(rehmc("stan", "install", "--interpreter", env=blocked), 73, "cannot make the cache folder", "XDG_CACHE_HOME")
+        self.assert_says(rehmc("stan", "install", "--interpreter", env=blocked), 73, "cannot create the cache folder", "XDG_CACHE_HOME")
 
     def test_no_compiler(self):
         environment = {**os.environ, "PATH": str(self.folder)}

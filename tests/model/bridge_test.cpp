@@ -149,9 +149,8 @@ TEST(Bridge, AsksForTheJacobianAndDropsConstants) {
 
 TEST(Bridge, SaysWhatIsWrongWithALibrary) {
   expect_parts(refusal(folder / "no-such.so"), {"no-such.so: there is no such file"});
-  expect_parts(
-      refusal(folder / "bridge_stranger.so"),
-      {"bridge_stranger.so: is a shared library, but not a model's", "bs_model_construct"});
+  expect_parts(refusal(folder / "bridge_stranger.so"),
+               {"bridge_stranger.so: is a shared library, but not a model:", "bs_model_construct"});
   expect_parts(refusal(folder / "bridge_good.so", "{\"bad\": 1}"), {"bad is not a variable"});
   const std::filesystem::path text = std::filesystem::temp_directory_path() / "rehmc-text.so";
   std::ofstream(text) << "#!/bin/sh\n# This is a script, and long enough to hold a header of 52.\n";
@@ -163,11 +162,11 @@ TEST(Bridge, SaysWhatIsWrongWithALibrary) {
   bytes[18] = static_cast<char>(0xF3);
   bytes[19] = 0;
   std::ofstream(text, std::ios::binary) << bytes;
-  expect_parts(refusal(text), {"was made for RISC-V machines"});
+  expect_parts(refusal(text), {"was built for RISC-V machines"});
   // Half of it, as a broken copy leaves it.
   bytes = read_file(folder / "bridge_stranger.so");
   std::ofstream(text, std::ios::binary) << bytes.substr(0, bytes.size() / 8);
-  expect_parts(refusal(text), {"is cut off"});
+  expect_parts(refusal(text), {"is truncated"});
   std::filesystem::remove(text);
 }
 

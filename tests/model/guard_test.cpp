@@ -116,7 +116,7 @@ TEST(Guard, NamesAnExceptionThatHasNoMessage) {
   Guard guard(Thrower{});
   std::vector<double> gradient(1);
   EXPECT_EQ(guard(std::vector{-3.0}, gradient), -infinity);
-  EXPECT_EQ(guard.first_message(), "(an exception that is no std::exception)");
+  EXPECT_EQ(guard.first_message(), "(an exception that is not a std::exception)");
 }
 
 TEST(Guard, RefusesDimensionZeroAndNegative) {

@@ -134,7 +134,7 @@ TEST(Checkpoint, FallsBackToThePreviousOneWhateverIsWrongWithTheLast) {
   write_whole(path, "");
   expect_previous("is empty");
   write_whole(path, good + "x");
-  expect_previous("cut off");
+  expect_previous("truncated");
   std::filesystem::remove(path);
   expect_previous("is missing");
   write_whole(path, good);

@@ -157,7 +157,7 @@ TEST_F(Programs, CacheThatCannotBeWrittenIsNamed) {
   const files::path file = write("file", "");
   const std::string told =
       message([&] { make_cached(file / "thing", always, [](const files::path&) {}); });
-  EXPECT_NE(told.find("cannot make the cache folder"), std::string::npos) << told;
+  EXPECT_NE(told.find("cannot create the cache folder"), std::string::npos) << told;
   EXPECT_NE(told.find("XDG_CACHE_HOME"), std::string::npos) << told;
 }
 

@@ -202,7 +202,7 @@ TEST(Sharpening, IsRefusedForADensityWithAJump) {
 TEST(Sharpening, IsRefusedForFewDraws) {
   const RunSummary few = run(DiagonalNormal(std::array{1.0, 2.0}), 1, 249);
   expect_refused(few);
-  EXPECT_NE(few.sharpening.refused.find("996 draws in all, fewer than 1000"), std::string::npos);
+  EXPECT_NE(few.sharpening.refused.find("996 draws in total, fewer than 1000"), std::string::npos);
   EXPECT_EQ(run(DiagonalNormal(std::array{1.0, 2.0}), 1, 250).sharpening.refused, "");
 }
 

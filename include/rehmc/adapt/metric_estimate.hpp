@@ -17,14 +17,14 @@ namespace rehmc {
 enum class MetricSource {
   recycled,  ///< all states of every trajectory with their weights (Nishimura & Dunson 2020,
              ///< section 5)
-  draws,     ///< the states of the chain alone
+  draws,     ///< only the states of the chain
 };
 
 /// Gathers weighted moments over one window and turns them into a diagonal or dense metric with
 /// Stan's shrinkage, N/(5+N) Sigma + 5/(5+N) 1e-3 I: eq. (5.3) of Nishimura & Dunson (2020).
 class MetricEstimate {
  public:
-  /// `centre`: any point in the bulk of the target, to which moments are taken.
+  /// `centre`: any point in the bulk of the target; moments are taken about it.
   MetricEstimate(MetricKind kind, MetricSource source, std::span<const double> centre);
 
   /// What the kernel must sum for this estimate; nullptr if nothing.
@@ -33,7 +33,7 @@ class MetricEstimate {
   void add(const Transition& transition);
   std::size_t count() const { return count_; }
 
-  /// The metric, or nullptr after fewer than two draws or where the moments are not finite.
+  /// The metric, or nullptr after fewer than two draws or if the moments are not finite.
   std::shared_ptr<const Metric> metric() const;
 
   /// The sums so far; the centre is the constructor's.

@@ -36,7 +36,7 @@ class DualAveraging {
  public:
   explicit DualAveraging(const StepSizeSettings& settings) : settings_(settings) {}
 
-  /// Starts anew from a step size; iterates are pulled towards ten times it.
+  /// Restarts from a step size; iterates are pulled towards ten times that size.
   void restart(double step_size);
   /// Learns from one transition and returns the step size to try next.
   double learn(double acceptance);

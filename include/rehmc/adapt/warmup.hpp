@@ -1,4 +1,4 @@
-// Warmup: tunes the step size and the metric, then is consumed and yields a frozen kernel.
+// Warmup: tunes the step size and the metric, then ends and leaves a kernel whose tuning is fixed.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace rehmc {
 
 struct WarmupSettings {
   int iterations = 1000;
-  /// Where the search for a step size begins; with no iterations it is the step size itself.
+  /// Where the search for a step size starts; without iterations, the step size itself.
   double step_size = 1;
   MetricKind metric = MetricKind::diagonal;  ///< unit: no metric is estimated
   MetricSource metric_from = MetricSource::recycled;
-  /// A metric to begin with (and to keep, if `metric` is unit or there are no iterations).
+  /// The initial metric (kept if `metric` is unit or there are no iterations).
   std::shared_ptr<const Metric> initial_metric;
   StepSizeSettings adapt_step_size;
   WindowSettings windows;
@@ -42,19 +42,19 @@ class Warmup {
   /// The kernel must have a position. The address gives seed and chain; iterations count from 0.
   Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings, const Address& address);
 
-  /// A warmup that goes on where a stored one was.
+  /// Continues a stored warmup.
   Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings, const Address& address,
          ArchiveReader& stored);
   void archive(ArchiveWriter& archive) const;
 
   bool done() const { return iteration_ == settings_.iterations; }
   int iteration() const { return iteration_; }
-  /// One transition, and what can be learned from it.
+  /// Takes one transition and adapts to it.
   const Transition& step();
   const Tuning& tuning() const { return tuning_; }
   const Kernel& kernel() const { return *kernel_; }
 
-  /// Ends warmup: the step size is the averaged one, and nothing changes any more.
+  /// Ends warmup: sets the averaged step size; the tuning no longer changes.
   FrozenKernel finish() &&;
 
  private:

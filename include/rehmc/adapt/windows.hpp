@@ -24,12 +24,11 @@ struct WindowSettings {
   }
 };
 
-/// Tells for each iteration of warmup, in order, whether it belongs to a window and whether it ends
-/// one.
+/// For each iteration of warmup, in order: whether it belongs to a window and whether it ends one.
 class WindowSchedule {
  public:
-  /// Where the phases do not fit, they take 15%, 75% and 10% of warmup; under 20 iterations there
-  /// is no window at all. (Stan's rules.)
+  /// If the phases do not fit, they take 15%, 75% and 10% of warmup; with fewer than 20 iterations
+  /// there is no window. (Stan's rules.)
   WindowSchedule(int iterations, const WindowSettings& settings);
 
   bool in_window(int iteration) const {
@@ -38,7 +37,7 @@ class WindowSchedule {
   bool starts_window(int iteration) const { return in_window(iteration) && iteration == begin_; }
   bool ends_window(int iteration) const { return in_window(iteration) && iteration == end_ - 1; }
 
-  /// Goes on to the next window, after the iteration that ended the last one.
+  /// Moves to the next window, after the iteration that ended the last one.
   void advance();
 
   template <class Archive>

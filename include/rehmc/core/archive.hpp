@@ -1,4 +1,4 @@
-// Values as bytes and back: what checkpoints and stored draws are made of.
+// Converts values to bytes and back, for checkpoints and stored draws.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace rehmc {
 
-/// Numbers and enums are stored as the machine has them (little-endian on all we run on); so are
-/// structs of them that say so by `using stored_as_bytes = void`.
+/// Numbers and enums are stored as they are in memory (little-endian on all supported machines); so
+/// are structs of them that declare `using stored_as_bytes = void`.
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> ||
     (std::is_trivially_copyable_v<T>&& requires { typename T::stored_as_bytes; });
@@ -37,7 +37,7 @@ class ArchiveWriter {
   void numbers(std::span<const float> values) { raw(values.data(), values.size_bytes()); }
   const std::string& bytes() const { return bytes_; }
   std::string take() && { return std::move(bytes_); }
-  /// Makes room for so many bytes at once, where growing bit by bit would hold them twice.
+  /// Reserves memory for this many bytes, because growing step by step would hold them twice.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   void clear() { bytes_.clear(); }
 
@@ -81,7 +81,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-/// Reads what an ArchiveWriter wrote; DataError where the bytes end too early.
+/// Reads what an ArchiveWriter wrote; DataError if the bytes end too early.
 class ArchiveReader {
  public:
   /// The bytes must outlive the reader.
@@ -97,7 +97,7 @@ class ArchiveReader {
     read(value);
     return value;
   }
-  /// Appends so many numbers.
+  /// Appends this many numbers.
   template <class Number>
   void numbers(std::size_t count, std::vector<Number>& to) {
     if (count > bytes_.size() / sizeof(Number)) end_too_early();
@@ -139,7 +139,7 @@ class ArchiveReader {
   requires requires(T& value, ArchiveReader& a) { value.archive(a); }
   void read(T& value) { value.archive(*this); }
 
-  /// A count of things that take at least so many bytes each: never more than there can be.
+  /// A count of items of at least this many bytes each; never more than can fit into what is left.
   std::size_t size_of(std::size_t least_bytes) {
     const auto count = get<std::uint64_t>();
     if (count > bytes_.size() / least_bytes) end_too_early();

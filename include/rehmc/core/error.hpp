@@ -1,4 +1,4 @@
-// The errors rehmc throws, each with the exit code its reader expects (BSD sysexits, as Stan uses).
+// The errors that rehmc throws, each with its exit code (BSD sysexits, as in Stan).
 #pragma once
 
 #include <stdexcept>
@@ -41,19 +41,19 @@ class DataError : public Error {
   explicit DataError(const std::string& message) : Error(ExitCode::data, message) {}
 };
 
-/// A file that is not there or cannot be read.
+/// A file that does not exist or cannot be read.
 class NoInputError : public Error {
  public:
   explicit NoInputError(const std::string& message) : Error(ExitCode::no_input, message) {}
 };
 
-/// A file or folder that cannot be made: it exists already, or its place is not writable.
+/// A file or folder that cannot be created: it already exists, or its location is not writable.
 class CreateError : public Error {
  public:
   explicit CreateError(const std::string& message) : Error(ExitCode::cannot_create, message) {}
 };
 
-/// A file that could not be written or read to its end: a full disk, say.
+/// A file that could not be written or read completely, for example because the disk is full.
 class FileError : public Error {
  public:
   explicit FileError(const std::string& message) : Error(ExitCode::input_output, message) {}

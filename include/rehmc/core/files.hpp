@@ -6,7 +6,7 @@
 
 namespace rehmc {
 
-/// The whole file. NoInputError if it is not there, is a folder, or cannot be read.
+/// The whole file. NoInputError if it does not exist, is a folder, or cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
 }  // namespace rehmc

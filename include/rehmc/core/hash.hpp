@@ -1,4 +1,4 @@
-// A hash of contents, by which models and files are told apart.
+// A hash of contents, which identifies models and files.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace rehmc {
 class DiagonalPlusLowRank {
  public:
   /// `directions` holds the columns of U one after the other: dimension * rank numbers. Throws
-  /// ConfigError where a size, a sign or the orthonormality of U (to 1e-8) is wrong.
+  /// ConfigError if a size or a sign is wrong, or if U is not orthonormal (to 1e-8).
   DiagonalPlusLowRank(std::vector<double> scale, std::vector<double> directions,
                       std::vector<double> stretch);
 

@@ -1,4 +1,4 @@
-// Sums, logarithms of sums and the normal law, right also for infinities and in the far tails.
+// Sums, logarithms of sums and the normal distribution, accurate for infinities and in the tails.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ double log_add_exp(double a, double b) noexcept;
 double log_sum_exp(std::span<const double> values) noexcept;
 
 /// A running sum whose rounding error does not grow with the number of terms: the lost low parts
-/// are summed apart (Neumaier 1974, algorithm IV). Infinite terms give what a plain sum gives.
+/// are summed separately (Neumaier 1974, algorithm IV). Infinite terms give what a plain sum gives.
 class CompensatedSum {
  public:
   void add(double term) noexcept {
@@ -30,7 +30,7 @@ class CompensatedSum {
     sum_ = total;
   }
 
-  /// Where the sum is infinite or NaN, the part apart is NaN and means nothing.
+  /// If the sum is infinite or NaN, the separate part is NaN and means nothing.
   double value() const noexcept { return std::isfinite(sum_) ? sum_ + lost_ : sum_; }
 
  private:

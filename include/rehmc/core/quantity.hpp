@@ -1,4 +1,4 @@
-// What users read of a state: parameters on their own scales, functions of them, and the like.
+// The numbers that users read of a state: parameters on their own scales and functions of them.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace rehmc {
 /// One number that a model computes from a state.
 struct Quantity {
   std::string name;
-  /// If it is a monotone function of one coordinate alone: which.
+  /// The coordinate, if this is a monotone function of one coordinate alone.
   std::optional<std::size_t> coordinate{};
-  /// Whether it is drawn anew, with random numbers, rather than determined by the state.
+  /// Whether it is drawn at random, rather than determined by the state.
   bool generated = false;
 };
 

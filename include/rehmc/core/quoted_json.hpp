@@ -1,4 +1,4 @@
-// JSON with bare NaN and infinities, which Stan's data may have, made into JSON proper.
+// Converts JSON with bare NaN and infinities, as in Stan's data, to valid JSON.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace rehmc {
 
-/// The text with bare NaN, nan, Infinity and Inf, signed or not, put in quotes, as every reader of
-/// Stan's data understands them.
+/// The text with bare NaN, nan, Infinity and Inf, signed or not, put in quotes, which every reader
+/// of Stan's data accepts.
 class QuotedJson {
  public:
   explicit QuotedJson(std::string_view text);
 
   const std::string& text() const { return text_; }
 
-  /// Where a byte of the quoted text was before.
+  /// The position of a byte of the quoted text in the original text.
   std::size_t original(std::size_t byte) const;
 
  private:

@@ -9,9 +9,9 @@
 
 namespace rehmc {
 
-/// What a random number is for. Each purpose has a stream of its own, so that asking for more
-/// numbers of one kind (say, for recycling) never shifts another (say, the Markov chain).
-/// The values are part of every seed's meaning: never renumber them.
+/// What a random number is for. Each purpose has its own stream, so that taking more numbers for
+/// one (such as recycling) never shifts another (such as the Markov chain). The draws of every seed
+/// depend on these values: never renumber them.
 enum class Purpose : std::uint32_t {
   momentum = 0,
   direction = 1,
@@ -42,7 +42,7 @@ struct Address {
 ///
 /// Philox4x32-10 (Salmon et al. 2011, Random123): a block cipher, keyed by (seed, chain), that
 /// encrypts the counter (block, purpose, iteration). Two streams of one run never share a block.
-/// Making a stream is cheap: nothing is generated until the first number is asked for. A stream
+/// Creating a stream is cheap: nothing is generated until the first number is requested. A stream
 /// holds 2^32 blocks of 128 bits and then repeats.
 class Stream {
  public:
@@ -54,7 +54,7 @@ class Stream {
     return buffer_[next_++];
   }
 
-  /// Uniform on the open interval (0, 1): the 2^52 odd multiples of 2^-53, so 0 and 1 never come.
+  /// Uniform on the open interval (0, 1): the 2^52 odd multiples of 2^-53, so never 0 or 1.
   double uniform() { return static_cast<double>((bits() >> 11) | 1) * 0x1.0p-53; }
 
   /// True with this probability.
@@ -65,7 +65,7 @@ class Stream {
     return static_cast<std::uint64_t>((Wide{bits_for(n)} * n) >> 64);
   }
 
-  /// Standard normal. Where many are needed, fill_normal is several times faster.
+  /// Standard normal. For many numbers, fill_normal is several times faster.
   double normal();
 
   /// Standard exponential, always above 0; its smallest and its largest value are 2^-53 and 44.4.

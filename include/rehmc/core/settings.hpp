@@ -1,4 +1,4 @@
-// How a room declares its settings (name, range, help) beside the struct that holds them.
+// How a room declares its settings (name, range, help) next to the struct that holds them.
 #pragma once
 
 #include <limits>
@@ -42,7 +42,7 @@ struct Setting {
 template <class Struct, class Value>
 Setting(std::string_view, Value Struct::*, Range, std::string_view) -> Setting<Struct, Value>;
 
-/// Throws ConfigError naming the setting, the value found and the range wanted.
+/// Throws ConfigError naming the setting, the value found and the allowed range.
 void require_setting(std::string_view name, double value, const Range& range);
 
 /// Checks every number a settings struct declares in its `static constexpr auto settings()`.

@@ -1,11 +1,11 @@
-// A state as everybody may read it: position, log density and gradient, paid for together.
+// A read-only state: position, log density and gradient, computed together.
 #pragma once
 
 #include <span>
 
 namespace rehmc {
 
-/// A view of one state; valid as long as its owner says.
+/// A view of one state; its owner documents how long it is valid.
 struct StateView {
   std::span<const double> position;
   std::span<const double> gradient;

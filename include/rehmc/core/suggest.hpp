@@ -8,8 +8,8 @@
 namespace rehmc {
 
 /// The known name nearest to the word by edit distance (insert, delete, replace, or swap two
-/// neighbours), letters of either case and '-' and '_' being alike; or the only one that begins
-/// with the word. Empty if no name is near.
+/// neighbours), ignoring case and treating '-' and '_' as equal; or the only one that begins with
+/// the word. Empty if no name is near.
 std::string nearest_name(std::string_view word, std::span<const std::string> known);
 
 /// "; did you mean 'name'?" for the nearest name; empty if there is none.

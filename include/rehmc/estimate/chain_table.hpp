@@ -1,4 +1,4 @@
-// Draws in one block of memory, and what all error bars share.
+// Draws in one block of memory, and what all error estimates share.
 #pragma once
 
 #include <cstddef>
@@ -66,13 +66,13 @@ class EffectiveSize {
 
   /// Every chain about its own mean.
   ChainTable centred_;
-  /// Averaged over the chains, for as many lags as were asked for.
+  /// Averaged over the chains, for the requested number of lags.
   std::vector<double> autocovariance_;
   struct Fourier;
   std::unique_ptr<Fourier> fourier_;  ///< made when first needed
 };
 
-/// The definitions of the R package posterior, on draws that were gathered already.
+/// The definitions of the R package posterior, on draws that are already in a table.
 double ess_sd_of(const ChainTable& table, EffectiveSize& effective_size);
 double mcse_sd_of(const ChainTable& table, EffectiveSize& effective_size);
 double ess_quantile_of(const ChainTable& table, std::span<const double> sorted, double probability,

@@ -1,4 +1,4 @@
-// Whether chains agree and how much they know: R-hat, effective sample sizes, standard errors.
+// Convergence and precision of chains: R-hat, effective sample sizes, standard errors.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace rehmc {
 // localization: an improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16, in the
 // exact form of the R package posterior 1.4.0, degenerate input included:
 //
-// NaN anywhere, or a scalar that changes by less than 2^-52 altogether: NaN. Infinite draws: NaN
-// as well, except for rhat() and ess_bulk(), which look at ranks alone.
+// NaN anywhere, or a scalar whose range is less than 2^-52: NaN. Infinite draws: NaN as well,
+// except for rhat() and ess_bulk(), which only use ranks.
 //
 // Chains are split in halves; the middle draw of an odd number is left out. With 2 or 3 draws a
-// half is a single draw, and posterior then takes the first draws of all chains for one chain and
-// the last draws for another. These numbers mean little; check_draws() calls such draws too short.
+// half is a single draw, and posterior then treats the first draws of all chains as one chain and
+// the last draws as another. These numbers mean little; check_draws() calls such draws too short.
 //
 // An ESS is at most S log10(S), S being the number of draws.
 //
@@ -60,10 +60,10 @@ struct DrawsCheck {
   std::vector<std::size_t> chains;
 };
 
-/// Tells apart what NaN and odd numbers of the functions above may come from.
+/// Finds out why the functions above return NaN or strange numbers.
 DrawsCheck check_draws(Chains chains);
 
-/// What one looks at first.
+/// The main diagnostics.
 struct Convergence {
   double rhat = 0;
   double ess_bulk = 0;
@@ -71,7 +71,7 @@ struct Convergence {
   DrawsCheck check;
 };
 
-/// All of it at once; the draws are gathered and sorted for all of it together.
+/// All of them at once: the draws are gathered and sorted only once.
 Convergence convergence(Chains chains);
 
 /// The energy's Bayesian fraction of missing information of one chain, sum of squared changes over

@@ -7,7 +7,7 @@
 
 namespace rehmc {
 
-/// The distribution of stored numbers with weights, sorted once and asked as often as one likes.
+/// The distribution of stored numbers with weights, sorted once for any number of queries.
 class EmpiricalDistribution {
  public:
   /// No weights: all are equal. Weights need not sum to 1; numbers of weight 0 are left out. Throws

@@ -21,9 +21,9 @@ struct QuantileEstimate {
   double ess = 0;
 };
 
-/// What is known about one scalar, and how well. Every mcse and ess is NaN unless the condition is
-/// ordinary: chains that do not move say nothing about their errors, however large an ESS a formula
-/// gives them.
+/// The estimates of one scalar, with their errors. Every mcse and ess is NaN unless the condition
+/// is ordinary: chains that do not move contain no information about their errors, whatever ESS a
+/// formula gives.
 struct Estimate {
   double mean = 0;
   double mcse_mean = 0;
@@ -43,8 +43,8 @@ Estimate plain_estimate(Chains chains,
 /// The states that one chain kept for one scalar, draw after draw.
 struct KeptStates {
   Series values;
-  /// One for each value; only ratios within a draw matter. Empty: all states of a draw weigh the
-  /// same.
+  /// One for each value; only ratios within a draw matter. Empty: all states of a draw have equal
+  /// weights.
   std::span<const double> weights;
   /// Where the states of each draw begin, followed by the number of values.
   std::span<const std::size_t> begins;
@@ -58,7 +58,8 @@ struct RecycledDraws {
   /// For quantiles, and for the fourth moment in ess_sd; none: no quantiles, and ess_sd is NaN.
   std::span<const KeptStates> kept;
   /// How much each draw counts, such as its number of steps if all states of paths of random length
-  /// are to weigh the same (Nishimura & Dunson 2020, Theorem 2). None: all draws count the same.
+  /// are to have equal weights (Nishimura & Dunson 2020, Theorem 2). None: all draws count the
+  /// same.
   Chains mass;
 };
 

@@ -1,4 +1,4 @@
-// Whether a run folder is whole and sane.
+// Checks a run folder for missing or damaged files.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace rehmc {
 
 struct Finding {
   enum class Kind {
-    good,    ///< looked at, and fine
+    good,    ///< checked, and fine
     note,    ///< not wrong, but worth knowing: an unfinished run, a previous checkpoint in use
-    problem  ///< something is lost, damaged, or does not fit
+    problem  ///< something is missing, damaged or inconsistent
   };
   Kind kind;
   std::string text;  ///< which file, what was found, what was expected, what to do
 };
 
-/// Looks at every file of a run. Throws only if the folder is not a run folder at all.
+/// Checks every file of a run. Throws only if the folder is not a run folder.
 std::vector<Finding> check_run(const RunFolder& folder);
 
 }  // namespace rehmc

@@ -1,4 +1,4 @@
-// What a run leaves behind when it ends: summary, netCDF file, report.
+// Writes the results of a run when it ends: summary, netCDF file, report.
 #pragma once
 
 #include "rehmc/job/manifest.hpp"
@@ -13,8 +13,8 @@ namespace rehmc {
 void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
                   const RunSummary& summary);
 
-/// Writes everything into the folder. `density` may be null: then the picture of a trajectory is
-/// the one that is there already.
+/// Writes everything into the folder. `density` may be null: then the report shows the trajectory
+/// that is already stored.
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
                       const Density* density);
 

@@ -1,4 +1,4 @@
-// A run that keeps its output in a folder: new, resumed or extended, to the bit the same.
+// A run that writes its output to a folder; new, resumed or extended, the bits are the same.
 #pragma once
 
 #include <atomic>
@@ -23,37 +23,37 @@ namespace rehmc {
 class ChainJob;
 struct Condition;
 
-/// Samples all chains of a run, side by side, and keeps files and checkpoints as it goes.
+/// Samples all chains of a run in parallel, and writes files and checkpoints along the way.
 class Job {
  public:
-  /// The folder must exist. Chains that have a checkpoint there go on from it; others begin.
+  /// The folder must exist. Chains with a checkpoint continue from it; others start.
   Job(const Density& density, const Manifest& manifest, const RunFolder& folder);
   ~Job();
 
-  /// Samples until all draws are taken, the conditions of `until` hold, or `interrupts` is not 0
-  /// any more. Then all files are valid and on the disk. Throws what the first failing chain threw,
+  /// Samples until all draws are taken, the conditions of `until` hold, or `interrupts` is no
+  /// longer 0. Then all files are valid and on the disk. Throws what the first failing chain threw,
   /// after the others have stored what they had.
   void run(const std::atomic<int>& interrupts);
 
-  /// Whether every chain took all the draws it was meant to.
+  /// Whether every chain has taken all its draws.
   bool complete() const;
-  /// What there is of every chain. Only while no chain runs.
+  /// The results so far. Only while no chain runs.
   const SampleResult& result() const { return result_; }
-  /// The same, moved out; the job cannot run any more.
+  /// The same, moved out; the job can no longer run.
   SampleResult take_result() && { return std::move(result_); }
   /// Why `until` stopped the run, or did not; empty without it.
   const std::string& until_verdict() const { return until_verdict_; }
-  /// What was found wrong with checkpoints, and mended by going back further.
+  /// Problems with checkpoints that were solved by using an earlier one.
   std::vector<std::string> problems() const;
 
   const Progress& progress() const { return progress_; }
 
-  /// R-hat and ESS of one scalar as it stands: 0 for the log density, then the parameters. From the
-  /// draws that all chains have so far; nothing if those are too few. May be called while it runs.
+  /// Current R-hat and ESS of one scalar: 0 for the log density, then the parameters. From the
+  /// draws that all chains have so far; nothing if there are too few. May be called during the run.
   std::optional<Convergence> converges(std::size_t scalar) const;
-  /// How many scalars there are to ask for.
+  /// The number of these scalars.
   std::size_t scalars() const { return 1 + columns_.size(); }
-  /// Draws that all chains have so far, together.
+  /// Draws so far, summed over chains.
   std::size_t draws_so_far() const;
 
  private:
@@ -71,7 +71,7 @@ class Job {
   std::optional<std::uint64_t> stopped_at_;  ///< draws at which `until` ended the run
 };
 
-/// The run of a folder as its checkpoints have it; needs no model.
+/// Loads the run of a folder as of its checkpoints; needs no model.
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest);
 
 }  // namespace rehmc

@@ -11,11 +11,11 @@
 
 namespace rehmc {
 
-/// A model by name, and a hash of all that it is made of (its data included).
+/// The name of a model, and a hash of everything it is made of (including its data).
 struct ModelIdentity {
   std::string name;
   std::string hash;
-  /// How it is made again, where it is not built in: words that whoever made it understands.
+  /// How to make it again if it is not built in, in terms that its maker understands.
   std::map<std::string, std::string> made_by{};
 };
 
@@ -31,7 +31,7 @@ struct Manifest {
 
 /// The version of this library.
 std::string version();
-/// The time now, as a manifest has it.
+/// The current time, in the manifest's format.
 std::string utc_now();
 
 void write_manifest(const RunFolder& folder, const Manifest& manifest);
@@ -39,8 +39,8 @@ void write_manifest(const RunFolder& folder, const Manifest& manifest);
 /// version understands.
 Manifest read_manifest(const RunFolder& folder);
 
-/// Makes the folder of a new run. One that exists is taken only if it is empty; with `force` also
-/// if it holds a run, whose files are then removed. CreateError says what is in the way.
+/// Creates the folder of a new run. An existing folder is used only if it is empty; with `force`
+/// also if it holds a run, whose files are then removed. CreateError names the obstacle.
 void create_run_folder(const RunFolder& folder, bool force);
 
 /// Removes the files of a run, and the folder if nothing else is in it.

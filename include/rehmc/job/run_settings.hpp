@@ -10,7 +10,7 @@
 
 namespace rehmc {
 
-/// The settings of a run that keeps its output in a folder.
+/// The settings of a run that writes its output to a folder.
 struct RunSettings {
   SampleSettings sample;
   int thin = 1;
@@ -59,9 +59,9 @@ std::string_view metric_name(MetricKind kind);
 MetricSource parse_metric_source(std::string_view name);
 std::string_view metric_source_name(MetricSource source);
 
-/// The quantities that the patterns leave, in order. A pattern is a name or a part of one with `*`
+/// The quantities that the patterns select, in order. A pattern is a name or a part of one with `*`
 /// and `?`, as in a shell; the name of a vector stands for all its elements. ConfigError for a
-/// pattern that fits no name, and if nothing is left.
+/// pattern that matches no name, and if nothing is left.
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
                                           const RunSettings& settings);
 

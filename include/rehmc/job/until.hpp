@@ -19,7 +19,7 @@ struct Condition {
   bool relative_to_sd = false;
   std::string text;  ///< as the user wrote it
 
-  /// Whether it is about an error bar, which sharpening makes smaller.
+  /// Whether it concerns an MCSE, which sharpening makes smaller.
   bool about_error() const {
     return statistic == Statistic::mcse_mean || statistic == Statistic::mcse_sd ||
            statistic == Statistic::mcse_quantile;
@@ -33,7 +33,7 @@ std::vector<Condition> parse_until(std::string_view text);
 
 /// Whether every parameter meets a condition, and which one is worst. ESS and R-hat are those of
 /// the plain chain; an MCSE is that of the sharpened estimate if there is one, else of the recycled
-/// one. NaN never meets.
+/// one. NaN never meets a condition.
 struct Verdict {
   bool met = true;
   std::string worst_name;
@@ -41,9 +41,9 @@ struct Verdict {
 };
 Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& summary);
 
-/// The draws per chain at which conditions are judged, in rising order: 100, then a quarter more
-/// each time, and `most` itself at the end. Fixed beforehand, so that a seed gives the same draws
-/// however fast the machine is.
+/// The numbers of draws per chain at which conditions are checked, in increasing order: 100, then a
+/// quarter more each time, and `most` itself at the end. Fixed in advance, so that a seed gives the
+/// same draws however fast the machine is.
 std::uint64_t next_look(std::uint64_t draws_done, std::uint64_t most);
 
 }  // namespace rehmc

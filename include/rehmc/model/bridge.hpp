@@ -1,4 +1,4 @@
-// Densities in shared libraries with BridgeStan's C functions: Stan programs, and others alike.
+// Densities in shared libraries with BridgeStan's C functions: Stan programs and others.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@
 
 namespace rehmc {
 
-/// A model of a shared library, made from data. Copies share it; calls from several threads are
-/// safe: where the library itself is not, they take turns.
+/// A model of a shared library, constructed from data. Copies share it. Calls from several threads
+/// are safe: they take turns if the library itself is not thread-safe.
 ///
 /// The density is that of the unconstrained parameters, Jacobian included, constants dropped. What
 /// users read are the parameters on their own scales, the transformed parameters and the generated
-/// quantities, in CmdStan's order. Lines that the model prints and the reasons of its rejections go
-/// to messages().
+/// quantities, in CmdStan's order. Lines that the model prints and the reasons for its rejections
+/// go to messages().
 class BridgeDensity {
  public:
-  /// `data` is JSON as CmdStan takes it, or empty; `seed` is for random numbers in transformed
-  /// data. Errors as those of SharedLibrary; DataError also if the library lacks functions, and if
-  /// the model does not take the data, with what it said. `messages` are those of another model
-  /// that this one shares; without them it has its own.
+  /// `data` is JSON in CmdStan's format, or empty; `seed` is for random numbers in transformed
+  /// data. Throws as SharedLibrary does; also DataError if the library lacks functions, or if the
+  /// model rejects the data, with the model's message. `messages` are those of another model, to be
+  /// shared; without them it has its own.
   BridgeDensity(const std::filesystem::path& library, const std::string& data,
                 std::uint32_t seed = 0, std::shared_ptr<ModelMessages> messages = nullptr);
 
-  /// Throws std::domain_error with what the model said where it rejects.
+  /// Throws std::domain_error with the model's message where the model rejects.
   double operator()(std::span<const double> x, std::span<double> gradient);
   std::size_t dimension() const;
   /// Of the unconstrained parameters, as in "theta.1".
   std::vector<std::string> names() const;
   std::vector<Quantity> quantities() const;
-  /// Where generated quantities reject, they are NaN, and std::domain_error is thrown when all
+  /// If the generated quantities reject, they are NaN, and std::domain_error is thrown after all
   /// others are written.
   void evaluate_quantities(std::span<const double> x, std::span<double> values, Stream* stream);
 
@@ -46,22 +46,22 @@ class BridgeDensity {
   double log_density(std::span<const double> x) const;
 
   /// The unconstrained position of parameters on their own scales, given as JSON, all of them.
-  /// DataError with what the model said.
+  /// DataError with the model's message.
   std::vector<double> unconstrain(const std::string& json) const;
 
-  /// The first so many quantities are the parameters; transformed parameters follow.
+  /// The number of parameters, which are the first quantities; transformed parameters follow.
   std::size_t parameters() const;
 
-  /// Takes generated quantities from a model of the same parameters that has some, while this one
-  /// has none: for libraries that compute them whether asked or not. DataError if they do not fit.
+  /// Takes generated quantities from another model with the same parameters; this one has none. For
+  /// libraries that always compute generated quantities. DataError if the parameters differ.
   void generate_by(const BridgeDensity& other);
 
   /// What this model and its copies printed, and why they rejected.
   ModelMessages& messages() const;
   std::shared_ptr<ModelMessages> shared_messages() const;
-  /// What the model is called.
+  /// The model's name.
   const std::string& model_name() const;
-  /// How the library was made, in its own words.
+  /// The library's description of how it was built.
   const std::string& info() const;
   /// Whether only one thread at a time may use the library.
   bool takes_turns() const;
@@ -69,7 +69,7 @@ class BridgeDensity {
  private:
   class Model;
   std::shared_ptr<const Model> model_;
-  std::shared_ptr<const Model> generator_;  ///< the one that generates
+  std::shared_ptr<const Model> generator_;  ///< computes generated quantities
 };
 
 }  // namespace rehmc

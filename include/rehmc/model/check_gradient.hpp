@@ -10,10 +10,10 @@
 
 namespace rehmc {
 
-/// One derivative, as the model gives it and as differences of the log density give it.
+/// One derivative: the model's, and that from differences of the log density.
 struct DerivativeCheck {
   std::string name;      ///< of the coordinate
-  double analytic = 0;   ///< what the model says
+  double analytic = 0;   ///< the model's
   double numeric = 0;    ///< NaN where no step around the point gave finite differences
   double error = 0;      ///< |analytic - numeric|
   double tolerance = 0;  ///< what truncation and rounding of the differences can explain
@@ -21,9 +21,9 @@ struct DerivativeCheck {
 };
 
 /// Checks every entry of the gradient at x, with four evaluations of the log density for most
-/// entries, more where the first step is too long for it. The tolerance is this share of the
-/// derivative, and what the differences themselves are inexact by.
-/// ModelError if the log density cannot be used at x itself; ConfigError for a negative tolerance.
+/// entries, more if the first step is too long. The tolerance is this fraction of the derivative
+/// plus the error of the differences. ModelError if the log density cannot be used at x itself;
+/// ConfigError for a negative tolerance.
 std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<const double> x,
                                             double relative_tolerance = 1e-6);
 

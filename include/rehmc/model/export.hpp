@@ -1,12 +1,12 @@
-// Makes a shared library of a C++ density, with BridgeStan's C functions: rehmc sample ./mymodel.so
+// Exports a C++ density as a shared library with BridgeStan's C functions: rehmc sample ./model.so
 //
 // In one source file of the library:
 //
 //   REHMC_EXPORT_MODEL(MyDensity)
 //
-// where MyDensity is a LogDensity that is made from its data, MyDensity(const std::string& json),
-// or from nothing. Names, quantities and a function `unconstrain` are taken if it has them. Compile
-// with -shared -fPIC.
+// where MyDensity is a LogDensity with a constructor from its data, MyDensity(const std::string&
+// json), or a default constructor. Names, quantities and a function `unconstrain` are used if it
+// has them. Compile with -shared -fPIC.
 #pragma once
 
 #include <concepts>
@@ -28,7 +28,7 @@
 
 namespace rehmc::exported {
 
-/// What the C functions ask, whatever the density.
+/// What the C functions need, independent of the type of the density.
 class Model {
  public:
   Model(Density density, std::string name) : density_(std::move(density)), name_(std::move(name)) {
@@ -77,7 +77,7 @@ class Model {
   virtual void unconstrain(const char* json, double* x) const = 0;
 
  private:
-  /// A copy of the density for one call: calls may come from several threads.
+  /// A copy of the density for each call, because calls may come from several threads.
   struct Borrowed {
     explicit Borrowed(const Model& owner) : model(owner) {
       {
@@ -112,7 +112,7 @@ class Model {
   std::string unconstrained_names_;
 };
 
-/// A density that finds the coordinates of parameters which users give as JSON.
+/// A density that computes coordinates from parameters that users give as JSON.
 template <class D>
 concept Unconstrains = requires(const D& density, const std::string& json) {
   { density.unconstrain(json) } -> std::convertible_to<std::vector<double>>;
@@ -171,15 +171,15 @@ int guarded(char** error, F&& function) {
   return -1;
 }
 
-/// Seeds 32 bits at a time, as the interface has it; the stream of every seed is its own.
+/// Seeds have 32 bits, as in the interface; every seed has its own stream.
 inline Stream* make_stream(unsigned seed) { return new Stream({.seed = seed}, Purpose::generated); }
 
 }  // namespace rehmc::exported
 
 #define REHMC_EXPORTED extern "C" __attribute__((visibility("default")))
 
-/// Defines BridgeStan's C functions for a density. The Jacobian is the density's own matter, and
-/// constants are never dropped: both switches are ignored. Second derivatives are not offered.
+/// Defines BridgeStan's C functions for a density. The density includes any Jacobian itself and
+/// never drops constants, so both switches are ignored. There are no second derivatives.
 #define REHMC_EXPORT_MODEL(Type)                                                                   \
   using bs_model = ::rehmc::exported::Model;                                                       \
   using bs_rng = ::rehmc::Stream;                                                                  \

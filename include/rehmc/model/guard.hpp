@@ -1,4 +1,4 @@
-// The guard: the one place that asks a model for a gradient, and catches what it does wrong.
+// The guard: the only code that calls a model's gradient; it catches and counts the model's errors.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::size_t fault_count = 6;
 std::string_view describe(Fault fault) noexcept;
 
 /// The model leaves entries of the gradient unwritten or writes past its end: a mistake in the
-/// model that no other point would mend.
+/// model that affects every point.
 class GradientLengthError : public ModelError {
  public:
   using ModelError::ModelError;
@@ -36,23 +36,23 @@ class GradientLengthError : public ModelError {
 /// Calls the density, counts the calls, and turns every fault into a log density of -inf.
 class Guard {
  public:
-  /// Throws ModelError for a density of dimension 0 or of an absurd one.
+  /// Throws ModelError if the dimension is 0 or absurdly large.
   explicit Guard(Density density);
 
   /// The log density at x, and its gradient; -inf where the model failed, with the fault counted
   /// and the gradient unspecified. Never throws what the model threw.
   double operator()(std::span<const double> x, std::span<double> gradient);
 
-  /// The same without a look at the gradient: for those who would notice one that is not finite,
-  /// and then call check_gradient().
+  /// The same without checking the gradient, for callers who detect one that is not finite
+  /// themselves and then call check_gradient().
   double evaluate(std::span<const double> x, std::span<double> gradient);
 
-  /// Counts a bad gradient as the fault of the last call, unless that had one already.
+  /// Counts a bad gradient as the fault of the last call, unless it already had one.
   void check_gradient(std::span<const double> gradient);
 
-  /// The same as the call itself, but a fault is a ModelError that says which coordinate has what
-  /// value, and what the model itself said. Also notices a gradient entry that was not written, and
-  /// one past the end that was: GradientLengthError.
+  /// The same as the call itself, but a fault is a ModelError with the coordinate, its value and
+  /// the model's message. Also detects a gradient entry that was not written, or one written past
+  /// the end: GradientLengthError.
   double evaluate_strictly(std::span<const double> x, std::span<double> gradient);
 
   std::size_t dimension() const noexcept { return dimension_; }
@@ -62,7 +62,7 @@ class Guard {
   /// The fault of the last call.
   Fault last_fault() const noexcept { return last_fault_; }
   std::uint64_t faults(Fault fault) const { return faults_[static_cast<std::size_t>(fault)]; }
-  /// What the model said when it first threw; empty if it never did.
+  /// The model's message when it first threw; empty if it never did.
   const std::string& first_message() const noexcept { return first_message_; }
 
   /// Stores and restores the counts.

@@ -1,4 +1,4 @@
-// Where a chain starts: a random point, a point the user gives, or zero; always one that works.
+// The starting point of a chain: random, given by the user, or zero; checked to be usable.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct InitialPointSettings {
 
 /// The first of the points uniform on (-radius, radius)^d, from the stream of this address, where
 /// the log density and its gradient are finite. ConfigError for bad settings; ModelError after the
-/// last try, with the causes and their counts, or at once if the gradient has the wrong length.
+/// last try, with the causes and their counts, or immediately if the gradient has the wrong length.
 std::vector<double> random_initial_point(Guard& guard, const InitialPointSettings& settings,
                                          const Address& address);
 

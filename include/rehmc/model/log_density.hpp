@@ -1,4 +1,4 @@
-// What rehmc asks of a model: the value and gradient of an unnormalised log density on R^d.
+// What rehmc requires of a model: the value and gradient of an unnormalised log density on R^d.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,9 @@ concept NamedLogDensity = LogDensity<D> && requires(const D& constant) {
   { constant.names() } -> std::convertible_to<std::vector<std::string>>;
 };
 
-/// A log density whose users read other numbers than its coordinates. `evaluate_quantities(x,
-/// values, stream)` writes one value for each of `quantities()`; without a stream (nullptr) those
-/// that are generated become NaN. It may throw: what it has not written by then is NaN.
+/// A log density that reports other numbers than its coordinates. `evaluate_quantities(x, values,
+/// stream)` writes one value for each of `quantities()`; without a stream (nullptr) those that are
+/// generated become NaN. It may throw: values not written by then are NaN.
 template <class D>
 concept QuantityLogDensity = LogDensity<D> &&
     requires(D& density, const D& constant, std::span<const double> x, std::span<double> values,
@@ -44,8 +44,8 @@ concept QuantityLogDensity = LogDensity<D> &&
   density.evaluate_quantities(x, values, stream);
 };
 
-/// Points side by side: so many positions, with room for their log densities and gradients. Column
-/// c begins `stride` numbers after column c - 1, on a cache line.
+/// Several points: their positions, with space for their log densities and gradients. Column c
+/// begins `stride` numbers after column c - 1, on a cache line.
 struct Batch {
   std::size_t columns = 0;
   std::size_t stride = 0;
@@ -56,16 +56,17 @@ struct Batch {
 
 /// A log density that also evaluates many points in one call, faster than one by one:
 /// `density.evaluate_batch(batch)` writes the log density and the whole gradient of every column.
-/// What it writes for a column must not depend, not even by rounding, on the other columns or
-/// on their number, or draws would depend on how chains are grouped; it may differ from the plain
+/// What it writes for a column must not depend, even by rounding, on the other columns or on their
+/// number; otherwise draws would depend on how chains are grouped. It may differ from the plain
 /// call by rounding. It may throw: the columns are then evaluated one by one.
 template <class D>
 concept BatchedLogDensity = LogDensity<D> && requires(D& density, const Batch& batch) {
   density.evaluate_batch(batch);
 };
 
-/// A log density whose quantities of many states come faster in one call,
-/// `density.evaluate_quantities_batch(positions, values)`; for those that have no generated ones.
+/// A log density that computes the quantities of many states faster in one call,
+/// `density.evaluate_quantities_batch(positions, values)`; for densities without generated
+/// quantities.
 template <class D>
 concept BatchedQuantityLogDensity = QuantityLogDensity<D> &&
     requires(D& density, std::span<const std::span<const double>> positions,
@@ -83,7 +84,7 @@ class Evaluator {
 /// A type-erased log density. Copying it copies the model.
 class Density {
  public:
-  // The order matters: whether Density itself is a LogDensity must not be asked here.
+  // The order matters: this must not evaluate whether Density itself is a LogDensity.
   template <class D>
   requires(!std::same_as<D, Density> && LogDensity<D>) Density(D density)
       : model_(std::make_unique<Holder<D>>(std::move(density))) {}
@@ -104,20 +105,20 @@ class Density {
 
   /// Whether the model itself evaluates many points in one call.
   bool is_batched() const { return model_->is_batched(); }
-  /// Evaluates all columns: by the model's own call, or else by the plain one, column by column.
+  /// Evaluates all columns: by the model's batch call, or else one by one.
   void evaluate_batch(const Batch& batch) { model_->evaluate_batch(batch); }
 
-  /// The same density, but the evaluator computes its log densities and gradients, also those of
-  /// all copies, which share one model for all else and thus belong to one thread at a time.
+  /// The same density, but the evaluator computes its log densities and gradients, also for all
+  /// copies. The copies share one model for everything else and so belong to one thread at a time.
   Density through(std::shared_ptr<Evaluator> evaluator) const {
     return Density(std::make_unique<Relayed>(model_->clone(), std::move(evaluator)));
   }
 
-  /// One name per coordinate; "x.1", "x.2", ... where the model gives none. ModelError where their
-  /// number is not the dimension.
+  /// One name per coordinate; "x.1", "x.2", ... if the model has none. ModelError if their number
+  /// is not the dimension.
   std::vector<std::string> names() const { return model_->names(); }
 
-  /// What users read of a state: the coordinates by name, where the model says nothing else.
+  /// What users read of a state: the named coordinates, unless the model declares something else.
   std::vector<Quantity> quantities() const { return model_->quantities(); }
   /// Whether those are the coordinates themselves.
   bool reads_coordinates() const { return model_->reads_coordinates(); }

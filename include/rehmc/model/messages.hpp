@@ -1,4 +1,4 @@
-// What models print while they run, and why they reject: lines, counted by kind.
+// What models print, and why they reject: lines, counted by kind.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class ModelMessages {
   /// Lines of further kinds.
   std::uint64_t others() const;
   void listen(Listener listener);
-  /// From now on lines are lost, until whoever muted it takes that back.
+  /// Discards lines until it is unmuted.
   void mute(bool muted);
 
   static constexpr std::size_t most_kinds = 100;
@@ -45,7 +45,7 @@ class ModelMessages {
   Listener listener_;
 };
 
-/// While it lives, these messages take no lines: for points that are only tried out.
+/// Mutes these messages during its lifetime, for points that are only tried out.
 class MutedMessages {
  public:
   explicit MutedMessages(ModelMessages& messages) : messages_(messages) { messages_.mute(true); }
@@ -88,7 +88,7 @@ class LineSplitter {
 class MessageReceiver {
  public:
   explicit MessageReceiver(ModelMessages& messages);
-  /// Adds what is left of a line that did not end.
+  /// Adds the rest of an unfinished line.
   ~MessageReceiver();
   MessageReceiver(const MessageReceiver&) = delete;
   MessageReceiver& operator=(const MessageReceiver&) = delete;

@@ -1,15 +1,15 @@
-// A shared library of code, loaded while the program runs, with errors that say what is wrong.
+// A shared library that is loaded at run time, with errors that explain what is wrong.
 #pragma once
 
 #include <filesystem>
 
 namespace rehmc {
 
-/// Stays loaded until the program ends, since threads may still hold what belongs to it.
+/// Stays loaded until the program ends, because threads may still use it.
 class SharedLibrary {
  public:
-  /// NoInputError if there is no such file; DataError if it is not a shared library, was made for
-  /// another machine, or needs what this one lacks.
+  /// NoInputError if the file does not exist; DataError if it is not a shared library, was built
+  /// for another machine, or cannot be loaded on this one.
   explicit SharedLibrary(std::filesystem::path path);
 
   const std::filesystem::path& path() const noexcept { return path_; }

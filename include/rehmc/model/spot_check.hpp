@@ -1,4 +1,4 @@
-// Whether a model's gradient is that of its log density, looked at in a few directions.
+// Checks in a few directions whether a model's gradient is that of its log density.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace rehmc {
 
-/// What a look at some derivatives told. Metropolis forgives a wrong gradient; control variates
-/// made of it do not.
+/// The result of checking some derivatives. A Metropolis step corrects for a wrong gradient;
+/// control variates do not.
 struct SpotCheck {
-  std::size_t directions = 0;  ///< that were looked at
+  std::size_t directions = 0;  ///< that were checked
   bool passed = true;
   std::string where;    ///< the coordinate that failed, or "a random direction"
-  double analytic = 0;  ///< what the model says there
-  double numeric = 0;   ///< what differences of the log density say
+  double analytic = 0;  ///< the model's derivative there
+  double numeric = 0;   ///< the derivative from differences of the log density
 
   template <class Archive>
   void archive(Archive& archive) {
@@ -24,8 +24,8 @@ struct SpotCheck {
   }
 };
 
-/// Compares derivatives at a state with differences of the log density: along so many coordinates
-/// from the first on, going round, and one random direction of typical steps. Stops at the first
+/// Compares derivatives at a state with differences of the log density: along this many coordinates
+/// from `first` on, cyclically, and along one random direction of typical steps. Stops at the first
 /// that fails.
 SpotCheck spot_check(const Density& density, std::span<const double> x,
                      std::span<const double> typical_steps, std::size_t first, std::size_t count,

@@ -1,4 +1,4 @@
-// The memory sink: everything one chain yields, kept in plain arrays.
+// The record of one chain: everything it produces, in plain arrays.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct StoredDivergence {
 /// Whether the kept states are to be sharpened: then their gradients are recorded.
 enum class KeptGradients { no, yes };
 
-/// Stores a draw of which ChainRecord::add_archived() makes the same as ChainRecord::add() of the
-/// draw itself. `has_kept`: this draw or one before it kept states.
+/// Stores a draw so that ChainRecord::add_archived() has the same effect as ChainRecord::add() of
+/// the draw. `has_kept`: this draw or one before it kept states.
 void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients,
                   bool has_kept);
 
@@ -73,7 +73,7 @@ struct ChainRecord {
   std::vector<std::uint32_t> leapfrogs;
   std::vector<Ending> ending;
 
-  std::vector<double> mean_offset;  ///< per draw, as ReadDraw has it: mean of x - centre
+  std::vector<double> mean_offset;  ///< per draw, as in ReadDraw: mean of x - centre
   std::vector<double> mean_square;  ///< likewise: mean of (x - centre)^2
 
   std::vector<double> kept;         ///< quantities of the states that recycling kept
@@ -81,7 +81,7 @@ struct ChainRecord {
   std::vector<std::size_t> kept_end;
 
   /// All coordinates of the kept states and of their gradients, if those are recorded. Positions
-  /// only where `kept` does not hold them already.
+  /// only if `kept` does not hold them already.
   KeptGradients gradients = KeptGradients::no;
   std::size_t coordinates = 0;
   std::vector<double> kept_position;

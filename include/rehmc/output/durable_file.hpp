@@ -1,4 +1,4 @@
-// Files that survive crashes: whole ones that appear at once, growing ones that are whole at syncs.
+// Files that survive crashes: written atomically, or appended to and synced.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace rehmc {
 
-/// Writes a file that is there entirely or not at all, whatever happens meanwhile: under a
-/// temporary name, which is renamed after the bytes are on the disk. FileError names the cause.
+/// Writes a file atomically: after a crash it is complete or does not exist. It is written under a
+/// temporary name and renamed when the bytes are on the disk. FileError names the cause.
 void write_whole(const std::filesystem::path& path, std::string_view text);
 /// The same for a text in two parts, without joining them first.
 void write_whole(const std::filesystem::path& path, std::string_view head, std::string_view body);
 
-/// Makes sure that a renamed or new file in this folder is still there after a crash.
+/// Makes sure that a renamed or new file in this folder survives a crash.
 void sync_folder(const std::filesystem::path& folder);
 
 /// A file that grows. What is appended waits in memory until sync(), so that the file on the disk
@@ -22,10 +22,10 @@ void sync_folder(const std::filesystem::path& folder);
 /// one did.
 class GrowingFile {
  public:
-  /// A new, empty file; one that is there already is emptied.
+  /// A new, empty file; an existing one is emptied.
   explicit GrowingFile(std::filesystem::path path);
-  /// Goes on behind the first `bytes` of an existing file and forgets the rest; FileError if it is
-  /// shorter.
+  /// Continues after the first `bytes` of an existing file and discards the rest; FileError if it
+  /// is shorter.
   GrowingFile(std::filesystem::path path, std::uint64_t bytes);
   GrowingFile(GrowingFile&& other) noexcept;
   GrowingFile& operator=(GrowingFile&&) = delete;
@@ -37,7 +37,7 @@ class GrowingFile {
   /// Overwrites bytes that an earlier sync wrote, with the next sync.
   void patch(std::uint64_t offset, std::string text);
   void sync();
-  /// Writes the end of a file that may still grow: whatever is appended later replaces it.
+  /// Writes an ending to a file that may still grow: what is appended later replaces it.
   void sync_closing(std::string_view closing);
   /// Bytes up to the last sync.
   std::uint64_t size() const { return size_; }
@@ -52,7 +52,7 @@ class GrowingFile {
   std::string waiting_;
   std::uint64_t patch_offset_ = 0;
   std::string patch_;
-  bool closing_ = false;  ///< the file has an end that the next sync cuts off
+  bool closing_ = false;  ///< the file has an ending that the next sync removes
 };
 
 }  // namespace rehmc

@@ -15,8 +15,8 @@
 namespace rehmc {
 
 /// `{"stepsize": x, "metric_type": "diag_e", "inv_metric": [...]}`; nested rows for dense_e, ones
-/// for unit_e, so that each file can be given back as a metric. Low-rank metrics are told as dense
-/// ones.
+/// for unit_e, so that each file can be read back as a metric. Low-rank metrics are written as
+/// dense ones.
 std::string metric_json(const Tuning& tuning);
 
 /// Writes the metric file of a chain when its sampling begins.

@@ -15,8 +15,8 @@
 
 namespace rehmc {
 
-/// How often a model failed to compute its quantities, or those that it generates; what it left
-/// out is NaN.
+/// How often a model failed to compute its quantities or generated quantities; missing ones are
+/// NaN.
 struct QuantityFailures {
   std::uint64_t draws = 0;  ///< for the next state of the chain
   std::uint64_t kept = 0;   ///< for kept states
@@ -43,7 +43,7 @@ class QuantityReader;
 /// A transition as users read it. Views are valid until the reader's next draw.
 struct ReadDraw {
   const Transition* transition = nullptr;
-  bool of_warmup = false;             ///< then there are values only: no means, no kept states
+  bool of_warmup = false;             ///< then there are only values: no means, no kept states
   bool positions_are_values = false;  ///< the recorded quantities are the positions as they are
   std::span<const double> values;     ///< recorded quantities of the next state
   /// Means of x - centre and (x - centre)^2 for every recorded quantity x: over all states of the
@@ -59,8 +59,8 @@ struct ReadDraw {
   ReadDivergence divergence() const;
 };
 
-/// Whether kept states get generated quantities as well, each by random numbers of its own; else
-/// those are NaN.
+/// Whether kept states get generated quantities as well, each with its own random numbers;
+/// otherwise they are NaN.
 enum class GeneratedOfKept { no, yes };
 
 /// What the quantities of a density are, and which are recorded.
@@ -71,7 +71,7 @@ class QuantityReader {
                  GeneratedOfKept generated_of_kept = GeneratedOfKept::no);
 
   const std::vector<std::size_t>& columns() const { return columns_; }
-  /// Whether what is recorded is the states' positions as they are.
+  /// Whether the recorded quantities are the positions themselves.
   bool reads_positions() const { return !model_ && columns_.size() == dimension_; }
   std::size_t dimension() const { return dimension_; }
 
@@ -103,7 +103,7 @@ class QuantityReader {
   std::optional<Density> model_;  ///< if it computes quantities; else they are coordinates
   std::size_t dimension_;         ///< of positions
   std::size_t quantities_;
-  bool generates_;  ///< some quantities are drawn anew
+  bool generates_;  ///< some quantities are drawn at random
   std::vector<std::size_t> columns_;
   GeneratedOfKept generated_of_kept_;
   std::vector<double> centre_;

@@ -16,7 +16,7 @@ namespace rehmc {
 std::string recycled_csv_head(const std::vector<std::string>& names);
 
 /// One line for every kept state of a draw: the chain, the draw (from 1, over sampling, before
-/// thinning), the place among the states of the draw (from 1), the logarithm of the weight, and the
+/// thinning), the index among the states of the draw (from 1), the logarithm of the weight, and the
 /// recorded quantities; the weights of a draw sum to 1. `index` counts draws from 0.
 void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t index, int chain);
 

@@ -22,7 +22,7 @@ class RunFolder {
   std::filesystem::path report() const { return at(Names::report); }
   std::filesystem::path netcdf() const { return at(Names::netcdf); }
   std::filesystem::path trajectory() const { return at(Names::trajectory); }
-  /// Written and removed at once, to see whether the folder can be written.
+  /// Written and removed immediately, to test whether the folder is writable.
   std::filesystem::path probe() const { return at(Names::probe); }
 
   std::filesystem::path draws(std::size_t chain) const { return of(Names::draws, chain, "csv"); }

@@ -33,7 +33,7 @@ struct RunningCounts {
   }
 };
 
-/// What a chain leaves if its draws are not stored: memory does not grow with their number.
+/// What is kept of a chain if its draws are not stored: memory does not grow with their number.
 class RunningRecord {
  public:
   RunningRecord() = default;

@@ -1,4 +1,4 @@
-// What a run yields: the records of all chains, their tuning, and what they cost.
+// The result of a run: the records of all chains, their tuning, and their cost.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct SampleResult {
   std::uint64_t seed = 0;
   KernelSettings kernel;
   bool recycle_generated = false;  ///< whether kept states have generated quantities
-  /// Somebody stopped the run before all draws were taken: chains may have different numbers of
-  /// draws, or none. cut_to_shortest() makes them equal.
+  /// The run was stopped before all draws were taken: chains may have different numbers of draws,
+  /// or none. cut_to_shortest() makes them equal.
   bool stopped = false;
   std::vector<ChainResult> chains;
 

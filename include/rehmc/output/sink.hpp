@@ -33,7 +33,7 @@ class Sink {
   virtual void begin(const SamplingStart& start) = 0;
   /// The next draw; `index` counts the draws of warmup, and then those of sampling, from 0.
   virtual void add(const ReadDraw& draw, std::uint64_t index) = 0;
-  /// Puts everything added so far on the disk.
+  /// Writes everything added so far to the disk.
   virtual void sync() {}
   /// Ends the output after a sync(), so that others can read it; more draws may still follow.
   virtual void finish(const ChainFacts& /*facts*/) {}

@@ -14,7 +14,7 @@
 
 namespace rehmc {
 
-/// What the comments at the head of one chain's file tell.
+/// The contents of the comments at the head of one chain's file.
 struct StanCsvInfo {
   std::string model;           ///< its name; the file says `<name>_model`, as Stan does
   std::string version;         ///< of rehmc
@@ -32,8 +32,8 @@ struct StanCsvInfo {
   std::string output_file{};
 };
 
-/// The head of a file, and where in it stands the number of draws, which is not known for sure
-/// before the last draw.
+/// The head of a file, and the position of the number of draws in it, which is only known after the
+/// last draw.
 struct StanCsvHead {
   std::string text;
   std::size_t num_samples_at = 0;
@@ -41,12 +41,12 @@ struct StanCsvHead {
 };
 
 /// The comments, then the line of columns: Stan's seven, ours (`int_time__`, `energy_error__`,
-/// `n_recycled__`, `max_depth_hit__`, `mass__`), then the parameters. Readers take all names that
-/// end in `__` for statistics of the sampler.
+/// `n_recycled__`, `max_depth_hit__`, `mass__`), then the parameters. Readers treat all names that
+/// end in `__` as sampler statistics.
 StanCsvHead stan_csv_head(const StanCsvInfo& info, const std::vector<std::string>& names);
 
-/// What to write over `num_samples_width` bytes at `num_samples_at` once there are so many draws,
-/// before thinning. Readers refuse a file whose number of rows is not ceil(draws / thin).
+/// What to write over `num_samples_width` bytes at `num_samples_at` once there are this many draws,
+/// before thinning. Readers reject a file whose number of rows is not ceil(draws / thin).
 std::string num_samples_field(std::uint64_t draws, std::size_t width);
 
 /// One line: a draw.
@@ -65,7 +65,7 @@ class StanCsvSink final : public Sink {
   /// A new file.
   StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
               const std::vector<std::string>& names);
-  /// Appends after the first `bytes` of a file, which stand for so many draws before thinning.
+  /// Appends after the first `bytes` of a file, which hold this many draws before thinning.
   StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
               const std::vector<std::string>& names, std::uint64_t bytes, std::uint64_t draws);
 

@@ -8,12 +8,12 @@
 
 namespace rehmc {
 
-/// Reads the chains that CmdStan, cmdstanr, rstan or rehmc wrote, one file per chain. Columns of
-/// the sampler are known by name, wherever they stand, and may be missing: then their series is
-/// NaN, or 0 for counts. Rows of warmup go to ChainResult::warmup. Recycled states are not in these
-/// files: the result says `none`, and moments over all states are empty. A unit metric leaves
-/// Tuning::metric empty, since the file does not tell its dimension; counts of gradients are over
-/// the rows that are there.
+/// Reads the chains that CmdStan, cmdstanr, rstan or rehmc wrote, one file per chain. The sampler's
+/// columns are recognised by name, in any order, and may be missing: then their series is NaN, or 0
+/// for counts. Rows of warmup go to ChainResult::warmup. Recycled states are not in these files:
+/// the result says `none`, and moments over all states are empty. A unit metric leaves
+/// Tuning::metric empty, because the file does not contain its dimension; gradient counts are sums
+/// over the rows in the file.
 ///
 /// DataError names the file, line and column, what was found and what was expected; files must have
 /// the same columns and the same number of draws.

@@ -13,7 +13,7 @@
 
 namespace rehmc {
 
-/// How far a states file has come: what is needed to read it and to append to it.
+/// The state of a states file: what is needed to read it and to append to it.
 struct StatesMark {
   std::uint64_t bytes = 0;
   std::uint64_t warmup_draws = 0;
@@ -52,7 +52,7 @@ class StatesSink final : public Sink {
 };
 
 /// Reads the draws of a states file into the records of a result, which must have their columns and
-/// their coordinates. FileError or DataError if the file holds less or more than the mark says.
+/// their coordinates. FileError or DataError if the file holds less or more than the mark states.
 void read_states(const std::filesystem::path& path, const StatesMark& mark, ChainResult& result);
 
 }  // namespace rehmc

@@ -1,4 +1,4 @@
-// One chain, one iteration at a time: warmup, then sampling; can be stored between any two.
+// One chain, iteration by iteration: warmup, then sampling. It can be stored after any iteration.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Chain {
   /// Finds a starting position; the address gives seed and chain.
   Chain(const Density& density, const SampleSettings& settings, const Address& address,
         SummedFeatures summed = SummedFeatures::moments);
-  /// A chain that goes on, to the bit, where a stored one with the same summed features was.
+  /// Continues a stored chain with the same summed features, bit for bit.
   Chain(const Density& density, const SampleSettings& settings, const Address& address,
         ArchiveReader& stored, SummedFeatures summed = SummedFeatures::moments);
   // The kernel points at the features.
@@ -55,13 +55,13 @@ class Chain {
   const Tuning& tuning() const;
   const Guard& guard() const { return kernel().guard(); }
   StateView state() const { return kernel().state(); }
-  /// Where moments are taken about, once sampling has begun.
+  /// The point that moments are taken about, once sampling has begun.
   std::span<const double> centre() const { return centre_; }
 
   /// Everything known about the chain so far, except its draws.
   ChainFacts facts() const;
-  /// Time spent in the present phase, and quantities that could not be computed: whoever runs the
-  /// chain knows, and the facts hold it.
+  /// Time spent in the current phase, and quantities that could not be computed: reported by the
+  /// code that runs the chain, and kept in the facts.
   void add_seconds(double seconds);
   void add_failures(const QuantityFailures& failures) { facts_.quantity_failures += failures; }
 
@@ -71,7 +71,7 @@ class Chain {
   void use_features(FrozenKernel& frozen);
 
   Address address_;
-  ChainFacts facts_;  ///< but for what the kernel knows: see facts()
+  ChainFacts facts_;  ///< except what the kernel knows: see facts()
   std::uint64_t warmup_iterations_;
   SummedFeatures summed_;
   std::vector<double> centre_;

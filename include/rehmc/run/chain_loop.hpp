@@ -18,7 +18,7 @@ namespace rehmc {
 
 /// Why to stop before all draws are taken.
 struct Stop {
-  const std::atomic<int>* interrupts;  ///< null: nobody interrupts
+  const std::atomic<int>* interrupts;  ///< null: never interrupted
   const std::atomic<bool>* failed;     ///< another chain
 
   bool raised() const {
@@ -40,8 +40,8 @@ class ChainLoop {
   ChainLoop(std::unique_ptr<Chain> chain, QuantityReader reader, std::vector<Sink*> sinks,
             const Options& options);
 
-  /// Samples up to so many draws in all, or until `stop`. Calls `after_draw`, if there is one,
-  /// after every iteration.
+  /// Samples up to this total number of draws, or until `stop`. Calls `after_draw`, if there is
+  /// one, after every iteration.
   void advance(std::uint64_t draws, const Stop& stop, const std::function<void()>& after_draw = {});
 
   /// Draws of sampling so far.

@@ -18,7 +18,7 @@ enum class EngineKind {
 };
 
 std::string_view describe(EngineKind kind) noexcept;
-/// By name: threads, batch. ConfigError names those that there are.
+/// By name: threads, batch. ConfigError lists the names.
 EngineKind parse_engine(std::string_view name);
 
 struct EngineSettings {
@@ -28,9 +28,9 @@ struct EngineSettings {
   std::size_t batch = 32;   ///< most chains at once in a thread, for the batch engine
 };
 
-/// Runs chains side by side. In a batch every chain runs on a fiber of its own, with the same
-/// kernel as ever: where it asks for a gradient it waits until all others of its batch ask for
-/// theirs, or have ended. No chain waits for another's trajectory.
+/// Runs chains in parallel. In a batch, every chain runs on its own fiber, with the usual kernel:
+/// when it needs a gradient, it waits until all other chains of its batch need theirs or have
+/// ended. No chain waits for another's trajectory.
 ///
 /// A model without a batched call would gain nothing: its chains run in threads.
 class Engine {
@@ -44,13 +44,13 @@ class Engine {
   /// The density as this chain must use it, also between runs; valid as long as the engine.
   const Density& density(std::size_t chain);
 
-  /// Calls `work(chain)` for every chain; they begin in order of their numbers. When one throws,
-  /// `failed` is set and no other begins; when all are back, the error of the first chain that
-  /// failed is thrown.
+  /// Calls `work(chain)` for every chain; they begin in order of their numbers. If one throws,
+  /// `failed` is set and no other starts; when all have returned, the error of the first failed
+  /// chain is thrown.
   void run(std::atomic<bool>& failed, const std::function<void(std::size_t)>& work);
 
   std::size_t threads() const { return threads_; }
-  /// How many chains share a thread: each has that share of its time.
+  /// The number of chains that share the time of a thread.
   std::size_t chains_per_thread() const { return fibers_; }
 
  private:

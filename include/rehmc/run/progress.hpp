@@ -1,4 +1,4 @@
-// How far the chains are: written by the sampling loop, read by whoever shows it.
+// The progress of the chains: written by the sampling loop, read by the display.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace rehmc {
 
-/// One chain's numbers. Each is atomic by itself, so nobody ever waits.
+/// One chain's numbers. Each is atomic, so there are no locks.
 struct ChainProgress {
   std::atomic<std::uint64_t> iteration = 0;  ///< done, including warmup
   std::atomic<std::uint64_t> gradients = 0;

@@ -1,4 +1,4 @@
-// Samples many chains side by side and keeps everything in memory.
+// Samples many chains in parallel and keeps everything in memory.
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,21 @@
 
 namespace rehmc {
 
-/// How others watch and stop a run that keeps its output in memory.
+/// How to watch and stop a run that keeps its output in memory.
 struct SampleControl {
   /// The run stops soon after this is no longer 0. A signal handler or another thread may set it.
   const std::atomic<int>* interrupts = nullptr;
-  /// Is kept up to date while chains run; made with the number of chains.
+  /// Updated while chains run; create it with the number of chains.
   Progress* progress = nullptr;
 };
 
 /// Runs all chains. The draws depend on the seed and the settings, never on the number of threads
-/// or the size of batches; on the engine only by rounding, where a model has a batched call. Throws
+/// or the size of batches; on the engine only by rounding, if the model has a batched call. Throws
 /// what the first failing chain threw.
 ///
-/// A run that is stopped returns what it has, with SampleResult::stopped set. No draw is thrown
-/// away, so chains may differ in length, and those that have not begun are empty; cut_to_shortest()
-/// makes them equal. The draws are the first ones of the same run without a stop.
+/// A run that is stopped returns what it has, with SampleResult::stopped set. No draw is discarded,
+/// so chains may differ in length, and those that have not started are empty; cut_to_shortest()
+/// makes them equal. The draws are the first ones of the same run without the stop.
 SampleResult sample(const Density& density, const SampleSettings& settings,
                     const SampleControl& control = {});
 

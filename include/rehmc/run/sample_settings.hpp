@@ -24,7 +24,7 @@ struct SampleSettings {
   int batch = 32;                     ///< chains of one batch
   bool sharpen = true;                ///< keep the gradients of kept states, for summaries
   bool recycle_generated = false;     ///< kept states have generated quantities too
-  std::optional<std::uint64_t> seed;  ///< none: a fresh one, to be found in the result
+  std::optional<std::uint64_t> seed;  ///< none: a random one, stored in the result
   KernelSettings kernel;
   WarmupSettings warmup;
   InitialPointSettings initial;

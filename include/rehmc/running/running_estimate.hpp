@@ -34,8 +34,8 @@ struct RunningEstimate {
 ///   long-run variance = sum over chunks of (S_k - b mean)^2 / b / (number of chunks - 1),
 ///   MCSE^2            = long-run variance / (number of draws),
 ///   ESS               = Var(f) / MCSE^2.
-/// This is honest once chunks are much longer than the chain remembers, and varies by some 10%
-/// itself (64 to 128 chunks of 4 chains). Where R-hat exceeds 1.05 the chains disagree by more
+/// This is accurate once chunks are much longer than the autocorrelation time, and itself varies by
+/// some 10% (64 to 128 chunks of 4 chains). Where R-hat exceeds 1.05 the chains disagree by more
 /// than chunks can see; then the halves of the chains serve as chunks, if that gives a larger
 /// error. ess_sd is that of f = (x - mean)^2 for both plain and recycled draws, Var(f) from the
 /// plain draws. All are NaN below 8 full chunks in a chain, and unless the condition is ordinary.
@@ -44,10 +44,10 @@ struct RunningEstimate {
 /// With gradients, means and sds are sharpened as well: chunk sums are regressed on those of the
 /// coordinate's own Stein features, with coefficients for the chunks of a chain from the other
 /// chains (of less than four chains: for blocks of them from all other blocks). What is left is
-/// averaged in the same way, with an error that is raised where neighbouring chunks move together
-/// and where what is left is lopsided. The first one, two or three features take part, whichever
-/// leave least; one more must cut the variance by a tenth, and there must be 8 chunks to fit for
-/// every feature.
+/// averaged in the same way, with an error that is raised if neighbouring chunks are correlated and
+/// if the residuals are skewed. The first one, two or three features take part, whichever leave the
+/// least variance; one more must reduce it by a tenth, and there must be 8 chunks to fit for every
+/// feature.
 ///
 /// DataError without chains, and for chains that differ in dimension, in recycling or in gradients.
 RunningEstimate running_estimate(std::span<const RunningSummary* const> chains,

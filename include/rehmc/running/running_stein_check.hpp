@@ -14,7 +14,7 @@ inline constexpr std::uint64_t fewest_draws_of_running_check = 128;
 
 /// Whether the averages of the first two Stein features of all coordinates are 0, up to their own
 /// errors by chunks and neighbours of these; the limit is by Student's t, for a third of their
-/// number. Without gradients, and with fewer draws than that in a chain, no features are looked at.
+/// number. Without gradients, and with fewer draws than that in a chain, no features are tested.
 /// DataError as above.
 SteinCheck running_stein_check(std::span<const RunningSummary* const> chains);
 

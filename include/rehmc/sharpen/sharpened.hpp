@@ -1,4 +1,4 @@
-// What sharpening yields: estimates, the features they rest on, and the Stein check.
+// The result of sharpening: estimates, the features they use, and the Stein check.
 #pragma once
 
 #include <cstddef>

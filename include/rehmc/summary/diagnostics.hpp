@@ -1,4 +1,4 @@
-// What is wrong with a run, if anything, in plain language with the remedy.
+// Diagnostics of a run, and warnings in plain language with remedies.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 namespace rehmc {
 
 struct Warning {
-  std::string kind;  ///< stable word: divergences, depth_limit, ebfmi, rhat, ess, stuck, ...
-  std::string text;  ///< what was seen, what it means, what to do
+  std::string kind;  ///< a fixed word: divergences, depth_limit, ebfmi, rhat, ess, stuck, ...
+  std::string text;  ///< what was found, what it means, what to do
 };
 
 struct Diagnostics {
@@ -33,13 +33,13 @@ Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSumm
 /// The first few names, and how many more there are.
 std::string listed(const std::vector<std::string>& names);
 
-/// What the counts are out of.
+/// The totals that the counts refer to.
 struct RunSize {
   std::size_t chains = 0;
   std::uint64_t draws = 0;  ///< of all chains together
   int max_depth = 0;
 };
-/// Adds the warnings that the counts and the summary give reason for.
+/// Adds the warnings that follow from the counts and the summary.
 void add_warnings(Diagnostics& diagnostics, const RunSize& size,
                   const std::vector<ParameterSummary>& summary);
 

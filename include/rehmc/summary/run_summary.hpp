@@ -17,11 +17,11 @@ struct RunSummary {
   Sharpening sharpening{};
   std::size_t draws = 0;  ///< per chain, of the shortest
   /// Whether errors are by batch means and quantiles from bins because no draws were stored. Then
-  /// R-hat is the classical one, and the ESS of the mean stands for the bulk.
+  /// R-hat is the classical one, and the ESS of the mean replaces the bulk ESS.
   bool from_chunks = false;
 };
 
-/// Cuts all chains to the length of the shortest, which is what convergence can be judged by.
+/// Cuts all chains to the length of the shortest, as the convergence diagnostics require.
 void cut_to_shortest(SampleResult& result);
 
 /// Chains must be of equal length. Without `sharpen`, gradients only serve the Stein check.
