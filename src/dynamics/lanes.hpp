@@ -77,9 +77,11 @@ double inner_product(std::size_t n, const Velocity& velocity, const double* left
                     [&](std::size_t i) { return at(left, i) * velocity(at(right, i), right, i); });
 }
 
+// Arguments are copies: what is written could otherwise be the pointers themselves, for all the
+// compiler knows, and each group of coordinates would load them again.
 template <class Velocity>
-JoinProducts join_pairs(std::size_t n, const Velocity& velocity, const SegmentMomenta& left,
-                        const SegmentMomenta& right, double* whole_sum) {
+JoinProducts join_pairs(std::size_t n, Velocity velocity, SegmentMomenta left, SegmentMomenta right,
+                        double* whole_sum) {
   Lanes first_first{}, first_last{}, last_first{}, last_last{};
   for (std::size_t i = 0; i < n; i += width) {
     const Lanes left_first = at(left.first, i);
@@ -102,8 +104,8 @@ JoinProducts join_pairs(std::size_t n, const Velocity& velocity, const SegmentMo
 }
 
 template <class Velocity>
-JoinProducts join(std::size_t n, const Velocity& velocity, const SegmentMomenta& left,
-                  const SegmentMomenta& right, double* whole_sum) {
+JoinProducts join(std::size_t n, Velocity velocity, SegmentMomenta left, SegmentMomenta right,
+                  double* whole_sum) {
   Lanes left_first_right_sum{}, left_last_right_sum{}, right_first_left_sum{},
       right_last_left_sum{}, firsts{}, lasts{};
   for (std::size_t i = 0; i < n; i += width) {

@@ -58,7 +58,8 @@ class ElementwisePasses : public VelocityPasses<Velocity> {
     return this->kinetic_energy(momentum);
   }
 
-  void drift(double step, const PhaseView& from, double* new_position) const override {
+  void drift(double step, const PhaseView& start, double* new_position) const override {
+    const PhaseView from = start;
     const Velocity velocity = this->velocity_;
     const double half = 0.5 * step;
     for (std::size_t i = 0; i < this->n_; i += lanes::width) {
@@ -67,11 +68,14 @@ class ElementwisePasses : public VelocityPasses<Velocity> {
     }
   }
 
-  double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
+  double kick_and_drift(double step, const PhaseView& start, const ReachedState& end,
                         double* next_position) const override {
+    // Copies, which nothing that is written can overlap: see lanes.hpp.
+    const PhaseView from = start;
+    const ReachedState to = end;
     const Velocity velocity = this->velocity_;
     const double half = 0.5 * step;
-    return 0.5 * lanes::sum_groups(this->n_, [&](std::size_t i) {
+    return 0.5 * lanes::sum_groups(this->n_, [=](std::size_t i) {
              const Lanes gradient = at(to.gradient, i);
              const Lanes p = at(from.momentum, i) + half * (at(from.gradient, i) + gradient);
              at(to.momentum, i) = p;
@@ -132,15 +136,17 @@ class MatrixPasses final : public VelocityPasses<lanes::StoredVelocity> {
     }
   }
 
-  double kick_and_drift(double step, const PhaseView& from, const ReachedState& to,
+  double kick_and_drift(double step, const PhaseView& start, const ReachedState& end,
                         double* next_position) const override {
+    const PhaseView from = start;
+    const ReachedState to = end;
     const double half = 0.5 * step;
     const double* velocity = from.momentum + stride_;
     const double* product = from.momentum + 2 * stride_;
     double* new_velocity = to.momentum + stride_;
     double* new_product = to.momentum + 2 * stride_;
     multiply(to.gradient, new_product);
-    return 0.5 * lanes::sum_groups(n_, [&](std::size_t i) {
+    return 0.5 * lanes::sum_groups(n_, [=](std::size_t i) {
              const Lanes p =
                  at(from.momentum, i) + half * (at(from.gradient, i) + at(to.gradient, i));
              const Lanes v = at(velocity, i) + half * (at(product, i) + at(new_product, i));
