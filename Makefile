@@ -1,4 +1,4 @@
-# The front door: `make` lists what there is. CMake does the work; this file only calls it.
+# Entry points: `make` lists the targets. CMake does the work; this file only calls it.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
@@ -34,14 +34,14 @@ test: test-dependencies rooms check-format build toolchains $(ECOSYSTEM)/install
 	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
 	@ctest --preset release -j $(JOBS)
 
-# Stan's interpreter and compiler, in the user's cache folder; nothing is done if they are there.
+# Stan's interpreter and compiler, in the user's cache folder; does nothing if they are installed.
 .PHONY: toolchains
 toolchains: dependencies $(RELEASE)/build.ninja ## install what runs Stan programs
 	@cmake --build $(RELEASE) --target rehmc_command
 	@$(RELEASE)/rehmc stan install
 
 .PHONY: test-ecosystem
-test-ecosystem: build toolchains ecosystem-dependencies $(ECOSYSTEM)/installed ## check that R, cmdstanpy, ArviZ and BridgeStan take what the command writes; installs them
+test-ecosystem: build toolchains ecosystem-dependencies $(ECOSYSTEM)/installed ## install R, cmdstanpy, ArviZ and BridgeStan, and check that they read the command's output
 	@tests/ecosystem/check_readers.py --python $(ECOSYSTEM)/bin/python $(RELEASE)/rehmc
 	@$(ECOSYSTEM)/bin/python tests/ecosystem/use_stan.py $(RELEASE)/rehmc
 
@@ -82,15 +82,15 @@ tsan: dependencies build/tsan/build.ninja ## run the tests under the thread sani
 	@ctest --preset tsan -j $(JOBS)
 
 .PHONY: format
-format: test-dependencies ## lay out all C++ files by .clang-format
+format: test-dependencies ## format all C++ files with .clang-format
 	@clang-format -i $(CXX_FILES)
 
 .PHONY: check-format
-check-format: test-dependencies ## fail if a C++ file is not laid out by .clang-format
+check-format: test-dependencies ## fail if a C++ file is not formatted with .clang-format
 	@clang-format --dry-run --Werror $(CXX_FILES)
 
 .PHONY: tidy
-tidy: tool-dependencies $(RELEASE)/build.ninja ## run clang-tidy over the library, by .clang-tidy
+tidy: tool-dependencies $(RELEASE)/build.ninja ## run clang-tidy over the library
 	@run-clang-tidy -quiet -p $(RELEASE) -j $(JOBS) '^$(CURDIR)/(src|models|stan)/'
 
 .PHONY: rooms
@@ -114,11 +114,11 @@ tool-dependencies:
 	@scripts/install_dependencies build tools
 ecosystem-dependencies:
 	@scripts/install_dependencies build ecosystem
-# Without the drawing packages rehmc-paper still writes its tables, and says how to draw later.
+# Without the drawing packages rehmc-paper still writes its tables, and prints how to draw later.
 paper-dependencies: dependencies
 	@scripts/install_dependencies paper || echo "rehmc: continuing without figures"
 
-# Ninja configures again by itself when a CMake file changes, but does not know of the presets.
+# Ninja configures again by itself when a CMake file changes, but does not track the presets.
 build/%/build.ninja: CMakePresets.json
 	@cmake --preset $*
 	@touch $@

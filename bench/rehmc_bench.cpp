@@ -33,7 +33,8 @@ using bench::interleave;
 using bench::median_over_rounds;
 
 constexpr std::size_t rounds = 25;
-/// Samplers are made anew so many times: where their memory happens to lie is worth a few percent.
+/// Samplers are created this many times, because their position in memory changes the time by a few
+/// percent.
 constexpr std::size_t layouts = 8;
 /// A step so small that no tree turns: every draw is a full tree.
 constexpr double tiny_step = 1e-4;

@@ -88,7 +88,7 @@ class Arguments {
   bool has_group(const std::string& name) const {
     return std::find(groups_.begin(), groups_.end(), name) != groups_.end();
   }
-  /// Takes an argument out; what is left in the end is unknown.
+  /// Removes an argument; those left in the end are unknown.
   std::string take(const std::string& name, const std::string& missing = "") {
     const auto found = values_.find(name);
     if (found == values_.end()) return missing;

@@ -8,7 +8,7 @@
 namespace rehmc::cli {
 namespace {
 
-/// Refuses signs and numbers that are too large, both of which CLI11 would wrap around.
+/// Rejects signs and numbers that are too large, both of which CLI11 would wrap around.
 template <class Value>
 std::string refuse_unless_whole(const std::string& text) {
   Value value = 0;

@@ -24,10 +24,10 @@ class Option {
   Option required();
   Option type_name(const std::string& name);
   Option group(const std::string& heading);
-  /// Shows the variable's value now as the default.
+  /// Shows the variable's current value as the default.
   Option show_default();
   Option show_default(const std::string& text);
-  /// Refuses whole numbers outside of [least, most].
+  /// Rejects whole numbers outside of [least, most].
   Option range(std::int64_t least, std::int64_t most);
   /// Takes everything up to the next option.
   Option take_all();
@@ -68,22 +68,23 @@ class Command {
   Option option(const std::string& names, std::function<void(const std::string&)> set,
                 const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
-  /// Names as in "--this,!--no-this": `set` learns which one was given.
+  /// Names as in "--this,!--no-this": `set` gets which one was given.
   Option flag(const std::string& names, std::function<void(bool)> set, const std::string& help);
-  /// Called once the command line was read, if it has this command.
+  /// Called after the command line was read, if it has this command.
   void when_chosen(std::function<void()> call);
 
  private:
   CLI::App* app_;
 };
 
-/// What is wrong with the command line.
+/// An error of the command line.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The program itself: the last of two equal options holds, so that a script's can be overridden.
+/// The program itself: if an option is given twice, the last one counts, so that a script's can be
+/// overridden.
 class CommandLine {
  public:
   CommandLine(const std::string& name, const std::string& description, const std::string& version);
@@ -91,7 +92,7 @@ class CommandLine {
 
   Command root();
   std::vector<std::string> command_names() const;
-  /// Throws UsageError. Returns an exit code if help or the version was asked for and printed.
+  /// Throws UsageError. Returns an exit code if help or the version was requested and printed.
   std::optional<int> parse(int count, char** words);
 
  private:

@@ -27,7 +27,7 @@ struct CompileChoice {
   std::string cmdstan;
 };
 
-/// Under a name of its own process first, since several may write the same library.
+/// Written under a name of this process first, because several may write the same library.
 void copy_library(const std::filesystem::path& made, const std::filesystem::path& output) {
   const std::filesystem::path own = fmt::format("{}.{}", output.string(), getpid());
   write_whole(own, read_file(made));

@@ -212,9 +212,9 @@ class Painter {
   Clock::time_point next_line_{};
   std::optional<Snapshot> first_;
   std::vector<std::optional<Convergence>> known_;
-  std::size_t next_ = 0;            ///< scalar to look at
-  double spent_ = 0;                ///< seconds of looking
-  double seconds_per_draw_ = 3e-7;  ///< what a look takes; learned
+  std::size_t next_ = 0;            ///< scalar to check
+  double spent_ = 0;                ///< seconds spent on checks
+  double seconds_per_draw_ = 3e-7;  ///< cost of a check; updated
   double worst_rhat_ = std::nan("");
   double worst_ess_ = std::nan("");
   std::size_t painted_lines_ = 0;

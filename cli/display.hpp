@@ -20,8 +20,8 @@ enum class ProgressKind { terminal, plain, json, none };
 /// "auto" (lines on a terminal if stderr is one, else plain), "plain", "json" or "none".
 ProgressKind parse_progress(std::string_view name);
 
-/// Shows the progress of a job on stderr from construction to destruction, in a thread of its own
-/// that is nearly always asleep.
+/// Shows the progress of a job on stderr from construction to destruction, in its own thread, which
+/// is nearly always asleep.
 class Display {
  public:
   Display(const Job& job, ProgressKind kind);

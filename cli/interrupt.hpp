@@ -6,7 +6,7 @@
 namespace rehmc::cli {
 
 /// From now on signals are counted here instead of ending the program; the second one ends it with
-/// exit code 130. What was stored by then can be resumed.
+/// exit code 130. The run can be resumed from what is stored by then.
 const std::atomic<int>& catch_interrupts();
 
 }  // namespace rehmc::cli

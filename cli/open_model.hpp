@@ -14,7 +14,7 @@
 
 namespace rehmc::cli {
 
-/// What the command line says about the model; the same for every command that takes one.
+/// The options that choose a model; the same for every command that takes one.
 struct ModelChoice {
   std::string model;
   std::string data;

@@ -1,4 +1,4 @@
-// rehmc resume and rehmc extend: go on with a run.
+// rehmc resume and rehmc extend: continue a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct ResumeOptions {
   ShowOptions show;
 };
 
-int go_on(const ResumeOptions& options, int more_draws) {
+int continue_run(const ResumeOptions& options, int more_draws) {
   const RunFolder folder(options.run);
   Manifest manifest = read_manifest(folder);
   if (more_draws > 0) {
@@ -46,7 +46,7 @@ int go_on(const ResumeOptions& options, int more_draws) {
                                     options.run, options.run));
     }
     sample.draws += more_draws;
-    manifest.settings.until.clear();  // it was judged; now so many more were asked for
+    manifest.settings.until.clear();  // already decided; extend adds a fixed number of draws
     manifest.settings.check();
     write_manifest(folder, manifest);
   }
@@ -70,7 +70,8 @@ void add_resume(Command app, Action& chosen) {
       app.subcommand("resume", "Continue an interrupted run, as if nothing had happened");
   const auto options = std::make_shared<ResumeOptions>();
   add_common(command, *options);
-  command.when_chosen([&chosen, options] { chosen = [options] { return go_on(*options, 0); }; });
+  command.when_chosen(
+      [&chosen, options] { chosen = [options] { return continue_run(*options, 0); }; });
 }
 
 void add_extend(Command app, Action& chosen) {
@@ -80,8 +81,9 @@ void add_extend(Command app, Action& chosen) {
   command.option("--draws", options->draws, "draws to add to each chain")
       .range(1, 1000000000)
       .show_default();
-  command.when_chosen(
-      [&chosen, options] { chosen = [options] { return go_on(*options, options->draws); }; });
+  command.when_chosen([&chosen, options] {
+    chosen = [options] { return continue_run(*options, options->draws); };
+  });
 }
 
 }  // namespace rehmc::cli

@@ -19,7 +19,7 @@ namespace rehmc::cli {
 
 namespace {
 
-/// Fewer draws than this per chain say nothing.
+/// With fewer draws per chain there is no summary.
 constexpr std::uint64_t least_draws = 4;
 
 std::string seconds_text(double seconds) {
@@ -69,7 +69,7 @@ void add_show_options(Command command, ShowOptions& options) {
 
 namespace {
 
-/// Passes on a line of the model at once.
+/// Passes on a line of the model immediately.
 void print_line(const std::string& line) { fmt::print(stderr, "model: {}\n", line); }
 
 /// What the model printed, one line for each kind; nothing if it printed nothing.
@@ -102,7 +102,7 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
       for (const ModelMessages::Kind& kind : messages->kinds()) print_line(kind.first);
       messages->listen(print_line);
     }
-    // Lines of the model would tear a display that redraws itself.
+    // Lines of the model would break a display that redraws itself.
     if (progress == ProgressKind::terminal) progress = ProgressKind::plain;
   }
   const std::atomic<int>& interrupts = catch_interrupts();
@@ -118,7 +118,7 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   const bool interrupted = !job->complete();
   const std::string verdict = job->until_verdict();
   SampleResult result = std::move(*job).take_result();
-  job.reset();  // kernels hold many vectors, and the summary of a wide model needs the room
+  job.reset();  // kernels hold many vectors, and the summary of a large model needs the memory
   std::uint64_t shortest = draws_of(result.chains.front());
   for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));
   if (interrupted && shortest < least_draws) {

@@ -19,8 +19,8 @@ struct ShowOptions {
 };
 void add_show_options(Command command, ShowOptions& options);
 
-/// Samples what the manifest asks for and the folder does not hold yet, prints the summary, and
-/// returns the exit code.
+/// Takes the draws that the manifest requires and the folder does not have yet, prints the summary,
+/// and returns the exit code.
 int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options);
 

@@ -22,10 +22,10 @@ namespace rehmc::cli {
 
 namespace {
 
-/// How many draws to take at most if --until says when to stop and --draws says nothing.
+/// The maximum number of draws with --until and without --draws.
 constexpr int most_draws_until = 100'000;
 
-/// What the command line says, before it is checked.
+/// The command line, before it is checked.
 struct SampleOptions {
   ModelChoice model;
   std::string output;
@@ -49,7 +49,7 @@ struct SampleOptions {
   std::map<std::string, std::vector<std::function<void(const std::string&)>>> numbers;
 };
 
-/// Reads a whole number or a decimal one; nothing else may stand there.
+/// Reads a whole number or a decimal one; nothing else is allowed.
 template <class Value>
 void read_number(const std::string& option, const std::string& text, Value& value) {
   if constexpr (std::same_as<Value, bool>) {
@@ -67,8 +67,8 @@ void read_number(const std::string& option, const std::string& text, Value& valu
   }
 }
 
-/// One option for every setting that a room declares; two rooms may share a name, and then mean it
-/// alike.
+/// One option for every setting that a room declares; two rooms may share a name, which then means
+/// the same in both.
 void add_settings(Command command, SampleOptions& options) {
   for_each_setting(options.run, [&](std::string_view group, const auto& setting, auto& owner) {
     std::string name(setting.name);
@@ -105,7 +105,7 @@ void set_jitter(HmcSettings& hmc, const std::string& text) {
   hmc.jitter_most = hmc.jitter_least;
   if (colon != std::string::npos) {
     read_number("--path-jitter", text.substr(colon + 1), hmc.jitter_most);
-  } else if (hmc.jitter_least < 1) {  // one number: a share to either side
+  } else if (hmc.jitter_least < 1) {  // one number: a fraction in both directions
     hmc.jitter_most = 1 + hmc.jitter_least;
     hmc.jitter_least = 1 - hmc.jitter_least;
   }
@@ -183,7 +183,7 @@ int sample(SampleOptions& options) {
   }
   run.check();
   manifest.settings = run;
-  // Bad words, patterns and combinations are reported before a folder is made.
+  // Invalid words, patterns and combinations are reported before a folder is created.
   parse_progress(options.show.progress);
   make_kernel(model.density, settings.kernel);
   recorded_columns(names_of(manifest.quantities), run);
@@ -266,7 +266,7 @@ void add_sample(Command app, Action& chosen) {
   add_show_options(command, options->show);
   add_settings(command, *options);
   command.when_chosen([&chosen, options] {
-    // Whoever names a goal wants it reached, not 1000 draws.
+    // With --until, the default of 1000 draws would often be too few.
     const bool counted = options->draws_given;
     if (!options->run.until.empty() && !counted) options->run.sample.draws = most_draws_until;
     chosen = [options] { return sample(*options); };

@@ -28,7 +28,7 @@ struct InstallOptions {
 
 std::vector<stan::Part> parts_to_install(const InstallOptions& options) {
   if (!options.from.empty()) return {stan::part_of(options.from)};
-  const bool compiler = options.compiler || options.header;  // the header is the compiler's
+  const bool compiler = options.compiler || options.header;  // the header needs the compiler
   const bool both = options.interpreter == compiler;
   std::vector<stan::Part> parts;
   if (both || options.interpreter) parts.push_back(stan::Part::interpreter);

@@ -1,4 +1,4 @@
-// Lays out the summary.
+// Formats the summary.
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ double quantile(const Estimate& estimate, double probability) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// As many decimals as the error makes meaningful, and one more.
+/// As many decimals as are meaningful given the error, and one more.
 std::string with_error(double value, double mcse) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   if (!(mcse > 0) || !std::isfinite(mcse)) return brief(value, 4);
@@ -54,7 +54,7 @@ std::string gain_text(double value) {
   return std::isfinite(value) ? fmt::format("x{}", brief(value, value < 10 ? 2 : 3)) : "-";
 }
 
-/// Smaller for parameters that are known less well.
+/// Smaller for less precise parameters.
 double soundness(const ParameterSummary& row) {
   const double ess = std::min(row.convergence.ess_bulk, row.convergence.ess_tail);
   return std::isnan(ess) ? -1 : ess;
@@ -95,7 +95,6 @@ std::string layout(const std::vector<Cells>& rows) {
 }
 
 /// Of the finite values; NaN if there are none.
-/// Of those that are finite.
 double finite_median(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
   return median(std::move(values));
@@ -221,7 +220,7 @@ std::string brief(double value, int digits) {
   if (value == 0) return "0";
   const double exponent = std::floor(std::log10(std::abs(value)));
   if (!(exponent >= -4 && exponent < 6)) return fmt::format("{:.{}g}", value, digits);
-  // All digits that were asked for, zeros at the end too, so that columns line up.
+  // All requested digits, including trailing zeros, so that columns line up.
   const int decimals = std::max(0, digits - 1 - static_cast<int>(exponent));
   return fmt::format("{:.{}f}", value, decimals);
 }

@@ -8,7 +8,7 @@
 namespace rehmc::cli {
 
 struct TableOptions {
-  bool all = false;    ///< all rows, in the model's order; else the worst ones of a wide model
+  bool all = false;    ///< all rows, in the model's order; else the worst ones of a large model
   std::string remedy;  ///< the command that shows all rows
 };
 

@@ -1,7 +1,7 @@
 # Turns files into a C++ source that holds their bytes: a std::string_view for each, named after its file.
 #
-# rehmc_embed(TARGET NAMESPACE FILE...) adds that source to the target; it is written anew whenever a
-# file changes. Bytes, not string literals: a compiler may limit the length of a literal.
+# rehmc_embed(TARGET NAMESPACE FILE...) adds that source to the target; it is written again whenever
+# a file changes. Bytes, not string literals: a compiler may limit the length of a literal.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(REHMC_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(rehmc_embed target namespace)

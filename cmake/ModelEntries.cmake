@@ -1,8 +1,9 @@
 # Lists the built-in models: a C++ source that names every `ModelEntries NAME_entries()` found in models/NAME.cpp.
 #
-# rehmc_list_models(TARGET FILE...) adds that source to the target, and writes it again when one of the files changes.
-# A generated list, because the linker drops objects of a static library that nobody names: a model that registered
-# itself from a static initialiser would silently be missing.
+# rehmc_list_models(TARGET FILE...) adds that source to the target, and writes it again when one of
+# the files changes. A generated list, because the linker drops objects of a static library that
+# nothing refers to: a model that registered itself from a static initialiser would silently be
+# missing.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(REHMC_MODEL_ENTRIES_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(rehmc_list_models target)

@@ -106,7 +106,7 @@ ModelEntries banana_entries() {
       "Parameters: x.1, x.2.";
   return {{.place = 40,
            .info = {.name = "banana",
-                    .summary = "two numbers of which one curved sum was observed",
+                    .summary = "two normals, given one noisy observation of x_1 + x_2^2",
                     .description = description,
                     .data_help = "y  the observation, default 1",
                     .data_example = R"({"y": 1})"},

@@ -1,4 +1,4 @@
-// The banana of the paper's figure 1: a posterior of two numbers of which one sum was observed.
+// The banana of the paper's figure 1: two normals, given a noisy observation of a curved sum.
 #pragma once
 
 #include <cstddef>

@@ -26,8 +26,8 @@ inline constexpr std::size_t machine_registers = 16;
 #endif
 using Register [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
 
-/// One number of so many registers of chains. What happens in a lane does not depend on how many
-/// registers there are: a chain never depends on which others run with it.
+/// One number per chain, for this many registers of chains. What happens in a lane does not depend
+/// on the number of registers: a chain never depends on the others that run with it.
 template <std::size_t registers>
 struct Row {
   Register lanes[registers];
@@ -64,7 +64,7 @@ struct Row {
   }
 };
 
-/// So many rows in memory that is reused by calls with any number of registers.
+/// This many rows, in memory that is reused by calls with any number of registers.
 template <class RowType>
 RowType* rows_in(AlignedVector& memory, std::size_t count) {
   const std::size_t size = count * RowType::chains;
@@ -78,16 +78,16 @@ struct Bundle {
   std::size_t columns;
 };
 
-/// Registers of the widest row with which the sums of a panel of so many rows, one factor and one
-/// entry fit the machine.
+/// Registers of the widest row for which the sums of a panel of this many rows, one factor and one
+/// entry fit into the machine's registers.
 constexpr std::size_t widest_row(std::size_t panel_height) {
   std::size_t registers = 1;
   while (2 * registers * (panel_height + 1) < machine_registers) registers *= 2;
   return registers;
 }
 
-/// Deals the columns to rows of at most so many registers, as wide as they are filled, and calls
-/// `visit(row type, bundle)`.
+/// Distributes the columns over rows of at most this many registers, each as wide as it is filled,
+/// and calls `visit(row type, bundle)`.
 template <std::size_t widest, class Visit>
 void for_each_bundle(std::size_t columns, Visit&& visit) {
   static_assert(widest == 1 || widest == 2 || widest == 4);
@@ -109,8 +109,8 @@ void for_each_bundle(std::size_t columns, Visit&& visit) {
   }
 }
 
-/// Calls `visit(c, i)` for so many columns and coordinates, in small squares: what is a column on
-/// one side is a row on the other, and both sides should stay in the cache.
+/// Calls `visit(c, i)` for this many columns and coordinates, in small squares: columns on one side
+/// are rows on the other, and both sides should stay in the cache.
 template <class Visit>
 void for_each_entry(std::size_t columns, std::size_t coordinates, Visit&& visit) {
   constexpr std::size_t square = 8;
@@ -132,7 +132,7 @@ void gather(const Column& column, const Bundle& bundle, std::size_t coordinates,
   });
 }
 
-/// The reverse; lanes without a column go nowhere.
+/// The reverse; lanes without a column are ignored.
 template <class RowType, class Column>
 void scatter(const RowType* rows, const Bundle& bundle, std::size_t coordinates,
              const Column& column) {
@@ -159,8 +159,8 @@ void scatter_gradients(const RowType* rows, const Bundle& bundle, std::size_t co
 /// registers.
 inline constexpr std::size_t panel_height = 8;
 
-/// Some rows of a matrix: column j, from `begin` up to `end`, has consecutive entries,
-/// `stride` numbers after those of column j - 1. Every entry that is read serves all chains.
+/// Some rows of a matrix: column j, from `begin` up to `end`, has consecutive entries, `stride`
+/// numbers after those of column j - 1. Every entry is read once for all chains.
 template <std::size_t height>
 struct Panel {
   const double* entries;
@@ -196,7 +196,7 @@ struct Panel {
   }
 };
 
-/// An upper triangular matrix in panels, without what lies below its diagonal.
+/// An upper triangular matrix in panels, without the part below its diagonal.
 class TriangularPanels {
  public:
   /// Low enough for wide rows: the fewer times a large matrix is read, the better.

@@ -1,4 +1,4 @@
-// A density read by its coordinates, whatever else its users read; and exact quantiles of those.
+// A density that reports its coordinates, whatever else it could report; and their exact quantiles.
 #pragma once
 
 #include <cmath>

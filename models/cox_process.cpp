@@ -1,4 +1,4 @@
-// A log-Gaussian Cox process: its precision matrix in the blocks that mirror symmetry leaves.
+// A log-Gaussian Cox process: its precision matrix in blocks, by mirror symmetry.
 #include "models/cox_process.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ class Mirror {
   std::size_t cells() const { return size_ * size_; }
   std::size_t even() const { return even_; }
   std::size_t odd() const { return odd_; }
-  /// Where the blocks begin, and the end of the last.
+  /// The beginnings of the blocks, and the end of the last.
   std::array<std::size_t, 5> begins() const {
     return {0, even_ * even_, even_ * size_, even_ * size_ + even_ * odd_, cells()};
   }
@@ -52,7 +52,7 @@ class Mirror {
     });
   }
 
-  /// Adds to x, with a sign, what was folded.
+  /// Adds the folded numbers to x, with a sign.
   template <class Value>
   void add_unfolded(double sign, const Value* folded, Value* x) const {
     const double half = sign * 0.5;
@@ -61,7 +61,7 @@ class Mirror {
       const Value eo = at.has_right ? at.row_share * half * folded[at.even_odd] : Value{};
       const Value oe = at.has_below ? at.column_share * half * folded[at.odd_even] : Value{};
       const Value oo = at.has_right && at.has_below ? half * folded[at.odd_odd] : Value{};
-      // In the middle these are the same cell, which then takes both.
+      // In the middle these are the same cell, which then gets both.
       x[at.here] += ee + eo + oe + oo;
       x[at.right] += ee - eo + oe - oo;
       x[at.below] += ee + eo - oe - oo;
@@ -326,7 +326,7 @@ double CoxProcess::operator()(std::span<const double> x, std::span<double> gradi
     const Eigen::MatrixXd& precision = field.precision[block];
     const Eigen::Map<const Eigen::VectorXd> part(folded_.data() + begin[block], precision.rows());
     Eigen::Map<Eigen::VectorXd> pull(pulls_.data() + begin[block], precision.rows());
-    // Reads half of the matrix, and memory is what this takes time for.
+    // Reads half of the matrix: the time goes into memory access.
     pull.noalias() = precision.selfadjointView<Eigen::Lower>() * part;
     squares += pull.dot(part);
   }
@@ -471,7 +471,7 @@ void WhitenedCoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::
     }
   }
   field.mirror.fold(x, folded);
-  RowType* const gradient = x;  // whose numbers are in the folded ones now
+  RowType* const gradient = x;  // whose numbers are now in `folded`
   for (std::size_t i = 0; i < cells; ++i) gradient[i] = -1.0 * u[i];
   for_each_panel(field.mirror, field.root,
                  [&](const Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
@@ -491,7 +491,7 @@ void WhitenedCoxProcess::evaluate_batch(const Batch& batch) {
       });
 }
 
-// A single one takes no longer by itself: memory is what a product with a vector takes time for.
+// One chain takes no longer by itself: the time of a matrix-vector product goes into memory access.
 double WhitenedCoxProcess::operator()(std::span<const double> u, std::span<double> gradient) {
   double value = 0;
   evaluate_batch({1, u.size(), u.data(), &value, gradient.data()});
@@ -607,7 +607,7 @@ ModelEntries cox_process_entries() {
   const std::string whitened_description =
       "The model cox-process in u, where x = mu + A u and A A' is the inverse of the constant\n"
       "metric of Girolami and Calderhead (2011): --metric unit here is their Riemannian\n"
-      "manifold HMC there. Parameters: u.1, ..., u.(m m); read as x.1.1, x.1.2, ..., x.m.m.";
+      "manifold HMC there. Parameters: u.1, ..., u.(m m); reported as x.1.1, x.1.2, ..., x.m.m.";
   const std::string help =
       "counts           m rows of m whole numbers; without them they are simulated:\n"
       "size             m, default 64, at most 128\n"

@@ -32,9 +32,9 @@ struct CoxSettings {
 /// last test case of Nishimura & Dunson (2020), eqs. (5.4) and (5.5), after Girolami and Calderhead
 /// (2011, JRSS B 73, section 9).
 ///
-/// The covariance is the same in a mirror. Sums and differences of cells that mirror each other in
-/// either axis are therefore independent, and the precision matrix falls into four blocks with a
-/// quarter of the rows each, two of which are equal.
+/// The covariance does not change under reflection. Sums and differences of cells that are mirror
+/// images in either axis are therefore independent, and the precision matrix has four diagonal
+/// blocks with a quarter of the rows each, two of which are equal.
 class CoxProcess {
  public:
   /// Counts row by row. ConfigError for settings out of range, DataError for a number of counts
@@ -64,8 +64,8 @@ class CoxProcess {
 };
 
 /// The same process in coordinates u in which its metric G is the unit metric: x = mu + A u, where
-/// A A' = G^{-1}. HMC with unit metric here is HMC with mass matrix G there, to round-off, without
-/// a product by G^{-1} in every step. Users read x.
+/// A A' = G^{-1}. HMC with the unit metric here is HMC with mass matrix G there, up to rounding,
+/// without a product by G^{-1} in every step. Users read x.
 ///
 /// Since Lambda is a multiple lambda of the identity, (x - mu)' Sigma^{-1} (x - mu) = |u|^2 -
 /// lambda |x - mu|^2. The gradient in u is A' (y - e + lambda (x - mu)) - u, where e are the

@@ -21,12 +21,12 @@ struct DataMatrix {
 };
 
 /// The data of one model: a JSON object whose numbers may also be written NaN, Infinity and
-/// -Infinity, bare or as strings, as Stan has them. No model here takes such a number, but the
-/// message should name its place. All members throw DataError.
+/// -Infinity, bare or as strings, as in Stan. No model here accepts such a number, but the error
+/// should name its position. All members throw DataError.
 class DataReader {
  public:
-  /// The file is for messages alone. No text: no data, so that every key takes its default. Throws
-  /// for text that is not JSON, not an object, or has a key twice or one that is not known.
+  /// The file name is only for messages. Without text there are no data, and every key has its
+  /// default. Throws for text that is not JSON, not an object, or has a duplicate or unknown key.
   DataReader(const std::string& text, std::string file, std::vector<std::string> known_keys);
   ~DataReader();
   DataReader(const DataReader&) = delete;
@@ -45,11 +45,11 @@ class DataReader {
   /// Numbers in a list that must not be empty; the default if the key is missing.
   std::vector<double> numbers(const std::string& key, std::vector<double> missing,
                               const Range& range);
-  /// A list of rows of equal length; the key must be there.
+  /// A list of rows of equal length; the key is required.
   DataMatrix matrix(const std::string& key, const Range& range);
-  /// Whole numbers in a list; the key must be there.
+  /// Whole numbers in a list; the key is required.
   std::vector<std::uint64_t> whole_numbers(const std::string& key, const Range& range);
-  /// A list of 0 and 1; the key must be there.
+  /// A list of 0 and 1; the key is required.
   std::vector<int> zeros_and_ones(const std::string& key);
 
   /// If one of the keys is given, all must be; returns whether they are.
@@ -58,7 +58,7 @@ class DataReader {
   void exclude(const std::string& key, const std::vector<std::string>& others) const;
 
   /// What `make` returns; the message of a DataError that it throws gets the name of the file. For
-  /// data that models themselves refuse.
+  /// data that the models themselves reject.
   template <class Make>
   auto with_file(Make make) const {
     try {
@@ -74,7 +74,7 @@ class DataReader {
   [[noreturn]] void fail(std::string_view place, std::string_view found,
                          std::string_view expected) const;
 
-  /// All that was asked for, defaults included, in the order of asking: equal for equal models,
+  /// Everything that was read, including defaults, in the order of reading: equal for equal models,
   /// however their data were written.
   const std::string& canonical() const { return canonical_; }
 
@@ -87,7 +87,7 @@ class DataReader {
   std::string canonical_;
 };
 
-/// The most coordinates that a model may have.
+/// The maximum number of coordinates of a model.
 inline constexpr double most_coordinates = 1e7;
 
 }  // namespace rehmc

@@ -7,8 +7,8 @@
 
 namespace rehmc {
 
-/// The predictors x, row by row, and how many responses y there are. DataError, naming the model,
-/// for no rows or columns, sizes that do not fit, or x that is not finite.
+/// The predictors x, row by row, and the number of responses y. DataError, naming the model, for no
+/// rows or columns, inconsistent sizes, or x that is not finite.
 void check_design(std::string_view model, std::size_t observations, std::size_t predictors,
                   std::span<const double> x, std::size_t responses);
 

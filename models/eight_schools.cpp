@@ -1,4 +1,4 @@
-// Eight schools, centred and not.
+// Eight schools, centred and non-centred.
 #include "models/eight_schools.hpp"
 
 #include <fmt/format.h>
@@ -193,12 +193,13 @@ ModelEntries eight_schools_entries() {
   const std::string description =
       "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j = mu + tau theta_trans_j with\n"
       "theta_trans_j ~ N(0, 1), y_j ~ N(theta_j, sigma_j) (Rubin 1981; Gelman et al., Bayesian\n"
-      "Data Analysis, section 5.5). Parameters: mu, log_tau, theta_trans.1, ...; read as mu, tau,\n"
+      "Data Analysis, section 5.5). Parameters: mu, log_tau, theta_trans.1, ...; reported as mu, "
+      "tau,\n"
       "theta_trans.1, ..., theta.1, ...";
   const std::string centred_description =
       "mu ~ N(0, 5), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau), y_j ~ N(theta_j, sigma_j):\n"
       "a funnel in (log_tau, theta), on which HMC diverges. Parameters: mu, log_tau, theta.1,\n"
-      "...; read as mu, tau, theta.1, ...";
+      "...; reported as mu, tau, theta.1, ...";
   const std::string help =
       "J      number of schools\n"
       "y      J measured effects\n"
@@ -220,7 +221,7 @@ ModelEntries eight_schools_entries() {
            }},
           {.place = 70,
            .info = {.name = "eight-schools-centred",
-                    .summary = "the same posterior in the form that HMC finds hard",
+                    .summary = "the same posterior, centred, which is hard for HMC",
                     .description = centred_description,
                     .data_help = help,
                     .data_example = example},

@@ -1,4 +1,4 @@
-// Eight schools (Rubin 1981; Gelman et al., Bayesian Data Analysis, section 5.5), centred and not.
+// Eight schools (Rubin 1981; Gelman et al. 2013, section 5.5), centred and non-centred.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a built-in model says about itself: its name, its help, and how to make it from data.
+// The description of a built-in model: its name, its help, and how to construct it from data.
 //
 // A new model is one file, models/NAME.cpp (with its header). It defines
 //
@@ -23,7 +23,7 @@ struct ModelEntry {
   int place;  ///< lists show models in the order of this number
   ModelInfo info;
   std::vector<std::string> keys;  ///< that its data may have
-  /// Raise it when the same data come to mean another density, so that the identity changes too.
+  /// Increase it when the same data define another density, so that the identity changes too.
   int version;
   Density (*make)(DataReader&);
 };

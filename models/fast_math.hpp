@@ -32,7 +32,7 @@ inline double fast_exp(double x) {
   constexpr double least = -707;
   constexpr double most = 709.782712893384;
   constexpr double log2_e = 1.4426950408889634;
-  // Adding this pushes the fraction out: the low bits of the sum are the nearest integer.
+  // Adding this drops the fraction: the low bits of the sum are the nearest integer.
   constexpr double shifter = 0x1.8p52;
   double clamped = x < least ? least : x;
   clamped = clamped > most ? most : clamped;

@@ -71,7 +71,7 @@ ModelEntries funnel_entries() {
       "Parameters: v, x.1, ..., x.(d-1).";
   return {{.place = 50,
            .info = {.name = "funnel",
-                    .summary = "Neal's funnel: the scale of all others is itself a coordinate",
+                    .summary = "Neal's funnel: one coordinate sets the scale of all others",
                     .description = description,
                     .data_help = "dimension  counts v too, default 10, at least 2",
                     .data_example = R"({"dimension": 10})"},

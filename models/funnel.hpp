@@ -1,4 +1,4 @@
-// Neal's funnel: the scale of all other coordinates is itself a coordinate.
+// Neal's funnel: one coordinate sets the scale of all others.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ bool standardise(std::vector<double>& column) {
     variance += value * value / n;
   }
   const double sd = std::sqrt(variance);
-  // Rounding alone gives a constant column a tiny spread. Written so that a NaN is caught too.
+  // Rounding alone gives a constant column a tiny spread. The condition also catches NaN.
   if (!(sd > 1e-12 * largest)) return false;
   for (double& value : column) value /= sd;
   return true;
@@ -240,11 +240,11 @@ Density make_hierarchical_logistic(DataReader& data) {
 ModelEntries hierarchical_logistic_entries() {
   const std::string description =
       "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, sigma^2), a flat prior on sigma:\n"
-      "the second test case of Nishimura and Dunson (2020), whose size it has by default.\n"
-      "Improper where a plane separates the two classes of y.\n"
+      "the second test case of Nishimura and Dunson (2020), with its size by default.\n"
+      "Improper if a plane separates the two classes of y.\n"
       "Parameters: log_sigma, beta.1, ..., beta.p.";
   const std::string help =
-      "x                     n rows of p predictors; put a column of ones for an intercept; or\n"
+      "x                     n rows of p predictors; add a column of ones for an intercept; or\n"
       "attributes            n rows of k numbers: the predictors are an intercept, these numbers\n"
       "                      standardised, and all products of two of them, standardised again\n"
       "y                     n numbers, 0 or 1\n"

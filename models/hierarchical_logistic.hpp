@@ -16,11 +16,11 @@ namespace rehmc {
 /// sampled as (log sigma, beta): the log likelihood - (p - 1) log sigma - |beta|^2 / (2 sigma^2),
 /// where p log sigma belongs to the normals and 1 log sigma is the Jacobian.
 ///
-/// The second test case of Nishimura and Dunson (2020). Where a plane separates the two classes of
-/// y this posterior has no finite integral: sigma grows without bound.
+/// The second test case of Nishimura and Dunson (2020). If a plane separates the two classes of y,
+/// this posterior is improper: sigma grows without bound.
 class HierarchicalLogistic {
  public:
-  /// DataError for sizes that do not fit, predictors that are not finite, or y other than 0 and 1.
+  /// DataError for inconsistent sizes, predictors that are not finite, or y other than 0 and 1.
   explicit HierarchicalLogistic(const LogisticData& data);
 
   double operator()(std::span<const double> x, std::span<double> gradient);
@@ -35,7 +35,7 @@ class HierarchicalLogistic {
   LogisticLikelihood likelihood_;
 };
 
-/// A few attributes of each observation, out of which many predictors are made.
+/// A few attributes of each observation, from which many predictors are formed.
 struct AttributeData {
   std::size_t observations = 0;
   std::size_t attributes = 0;
@@ -46,12 +46,12 @@ struct AttributeData {
 /// An intercept, the k attributes, and their k (k - 1) / 2 products in the order (1, 2), (1, 3),
 /// ..., (2, 3), ...; attributes are standardised (mean 0, variance 1, dividing by n), and so are,
 /// once more, the products of standardised attributes. 24 attributes make 301 predictors. DataError
-/// for sizes that do not fit, numbers that are not finite, or a column without variation.
+/// for inconsistent sizes, numbers that are not finite, or a column without variation.
 LogisticData with_interactions(const AttributeData& data);
 
 /// The Statlog German credit data in their numeric form (`german.data-numeric` of the UCI Machine
 /// Learning Repository): lines of 24 integers and the class, 1 for good credit (y = 0) or 2 for bad
-/// (y = 1). The name is for messages alone. DataError for anything else.
+/// (y = 1). The name is only for messages. DataError for anything else.
 AttributeData read_german_credit(std::string_view text, const std::string& name);
 
 /// Which data set to simulate.
@@ -61,7 +61,7 @@ struct AttributeSimulation {
   std::uint64_t seed = 1;
 };
 
-/// A stand-in for the German credit data of the same size, and of similar kind: attributes normal
+/// A substitute for the German credit data, of the same size and similar in kind: attributes normal
 /// with correlation 0.3 between neighbours, every third of them cut to 0 or 1; y depends on a few
 /// of them and is 1 in about three cases out of ten. ConfigError for fewer than two observations or
 /// no attributes.

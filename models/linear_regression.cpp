@@ -1,4 +1,4 @@
-// Bayesian linear regression: the data shrink to a triangle, once, when the model is made.
+// Bayesian linear regression: the data are reduced to a triangular matrix once, in the constructor.
 #include "models/linear_regression.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ double LinearRegression::operator()(std::span<const double> x, std::span<double>
   beta_slope = -rows.beta_precision * beta;
   double squares = 0;
   for (Eigen::Index row = 0; row < rows.x.rows(); ++row) {
-    // The rows end where the triangle does: each has its zeros on the left.
+    // Only the upper triangle is stored: each row has its zeros on the left.
     const Eigen::Index first = std::min(row, p);
     const auto entries = rows.x.row(row).tail(p - first);
     const double residual = rows.y[row] - entries.dot(beta.tail(p - first));
@@ -168,10 +168,10 @@ Density make_linear_regression(DataReader& data) {
 ModelEntries linear_regression_entries() {
   const std::string description =
       "y_i ~ N(x_i' beta, sigma^2), beta_j ~ N(0, prior_sd^2), sigma ~ half-normal(0,\n"
-      "sigma_prior_sd^2). Parameters: beta.1, ..., beta.p, log_sigma; read as beta.1, ...,\n"
+      "sigma_prior_sd^2). Parameters: beta.1, ..., beta.p, log_sigma; reported as beta.1, ...,\n"
       "beta.p, sigma.";
   const std::string help =
-      "x               n rows of p predictors; put a column of ones for an intercept\n"
+      "x               n rows of p predictors; add a column of ones for an intercept\n"
       "y               n numbers\n"
       "prior_sd        of beta, default 10\n"
       "sigma_prior_sd  default 10: choose both large compared with what you expect\n"

@@ -13,7 +13,7 @@
 
 namespace rehmc {
 
-/// One row of predictors per observation; a column of ones for an intercept is the caller's to add.
+/// One row of predictors per observation; add a column of ones for an intercept.
 struct LinearData {
   std::size_t observations = 0;
   std::size_t predictors = 0;
@@ -29,13 +29,13 @@ struct LinearPriors {
 /// y_i ~ N(x_i' beta, sigma^2), beta_j ~ N(0, beta_sd^2), sigma ~ half-normal(0, sigma_sd^2),
 /// sampled as (beta, log sigma).
 ///
-/// The data enter by the sum of squared residuals alone. With (X y) = Q (R z), where Q has
+/// The data enter only through the sum of squared residuals. With (X y) = Q (R z), where Q has
 /// orthonormal columns, |y - X beta| = |z - R beta|: a regression with min(n, p + 1) rows. A
 /// gradient therefore costs the same for any number of observations.
 class LinearRegression {
  public:
-  /// DataError for sizes that do not fit or numbers that are not finite; ConfigError for priors
-  /// that are not positive and finite.
+  /// DataError for inconsistent sizes or numbers that are not finite; ConfigError for priors that
+  /// are not positive and finite.
   explicit LinearRegression(const LinearData& data, const LinearPriors& priors = {});
 
   double operator()(std::span<const double> x, std::span<double> gradient) const;

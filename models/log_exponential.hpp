@@ -9,7 +9,7 @@
 namespace rehmc {
 
 /// Independent coordinates with log density y - exp(y): the logarithm of an exponential(1)
-/// variable. Skewed, with a light and a heavy tail, so that errors of sign cannot hide in symmetry.
+/// variable. Skewed, with a light and a heavy tail, so that symmetry cannot hide sign errors.
 class LogExponential {
  public:
   /// ConfigError for dimension 0.

@@ -16,14 +16,14 @@
 namespace rehmc {
 namespace {
 
-/// Rows of a tile: few enough that a tile is still in the first cache when it is read again.
+/// Rows of a tile: few enough that it is still in the L1 cache when it is read again.
 constexpr std::size_t tile = 32;
 /// Rows of a tile that are multiplied with many chains at once.
 constexpr std::size_t height = 8;
 static_assert(tile % height == 0);
 /// Partial sums per entry of the gradient, side by side in one vector register.
 constexpr std::size_t lanes = 8;
-/// A product of so many factors in [1, 2] cannot overflow.
+/// A product of this many factors in [1, 2] cannot overflow.
 constexpr std::size_t most_factors = 1000;
 
 void check(const LogisticData& data) {
@@ -91,7 +91,7 @@ double LogisticLikelihood::add(std::span<const double> coefficients, std::span<d
 #pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         double sum = sums[j * lanes + lane];
-        // A trip count that the compiler knows: else it leaves this loop scalar.
+        // The trip count is a compile-time constant; otherwise this loop is not vectorised.
         for (std::size_t i = 0; i < tile; i += lanes) {
           sum += rows[j * tile + i + lane] * cell[i + lane];
         }
@@ -112,7 +112,7 @@ double LogisticLikelihood::add(std::span<const double> coefficients, std::span<d
 }
 
 // As above, with one chain per lane in place of one observation: the data are read once for all of
-// them, so that arithmetic and not memory takes the time.
+// them, so that arithmetic, not memory, limits the speed.
 template <class RowType>
 void LogisticLikelihood::add_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
   RowType* const beta = chain_lanes::rows_in<RowType>(rows_, 2 * predictors_);

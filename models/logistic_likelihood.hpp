@@ -16,7 +16,7 @@ namespace chain_lanes {
 struct Bundle;
 }
 
-/// One row of predictors per observation; a column of ones for an intercept is the caller's to add.
+/// One row of predictors per observation; add a column of ones for an intercept.
 struct LogisticData {
   std::size_t observations = 0;
   std::size_t predictors = 0;
@@ -24,13 +24,13 @@ struct LogisticData {
   std::vector<int> y;     ///< 0 or 1
 };
 
-/// From the keys x and y, which must both be there.
+/// From the keys x and y, which are both required.
 LogisticData read_logistic_data(DataReader& data);
 
 /// sum_i log P(y_i), y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), as a function of beta.
 class LogisticLikelihood {
  public:
-  /// DataError for sizes that do not fit, predictors that are not finite, or y other than 0 and 1.
+  /// DataError for inconsistent sizes, predictors that are not finite, or y other than 0 and 1.
   explicit LogisticLikelihood(const LogisticData& data);
 
   std::size_t predictors() const { return predictors_; }

@@ -90,10 +90,10 @@ ModelEntries logistic_regression_entries() {
       "y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, prior_sd^2).\n"
       "Parameters: beta.1, ..., beta.p.";
   const std::string help =
-      "x             n rows of p predictors; put a column of ones for an intercept\n"
+      "x             n rows of p predictors; add a column of ones for an intercept\n"
       "y             n numbers, 0 or 1\n"
       "prior_sd      default 1\n"
-      "Without x and y the data are simulated, an intercept among the predictors:\n"
+      "Without x and y the data are simulated, including an intercept:\n"
       "observations  n, default 1000\n"
       "predictors    p, default 25\n"
       "seed          of the simulation, default 1";

@@ -14,7 +14,7 @@ namespace rehmc {
 /// y_i ~ Bernoulli(1 / (1 + exp(-x_i' beta))), beta_j ~ N(0, prior_sd^2).
 class LogisticRegression {
  public:
-  /// DataError for sizes that do not fit, predictors that are not finite, or y other than 0 and 1;
+  /// DataError for inconsistent sizes, predictors that are not finite, or y other than 0 and 1;
   /// ConfigError for a prior_sd that is not positive and finite.
   explicit LogisticRegression(const LogisticData& data, double prior_sd = 1);
 

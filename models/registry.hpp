@@ -1,4 +1,4 @@
-// The built-in targets by name, made from data in JSON.
+// The built-in models by name, constructed from data in JSON.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rehmc {
 
-/// What a user may want to know of a built-in target.
+/// The description of a built-in model, for users.
 struct ModelInfo {
   std::string name;
   std::string summary;       ///< one line
@@ -32,8 +32,8 @@ struct BuiltModel {
 };
 
 /// ConfigError for an unknown name, with the nearest known one; DataError for bad data, with the
-/// file, the key and what is expected. An empty data_file, which is for messages alone, says that
-/// no data were given.
+/// file, the key and what is expected. `data_file` is only for messages; if it is empty, no data
+/// were given.
 BuiltModel make_model(const std::string& name, const std::string& data_text,
                       const std::string& data_file);
 

@@ -29,8 +29,8 @@ StochasticVolatility::StochasticVolatility(std::span<const double> returns) {
     const double square = returns[i] * returns[i];
     if (!(square > 0) || !std::isfinite(square)) {
       throw DataError(fmt::format(
-          "stochastic volatility: return {} is {}, must be finite and not zero, or the density has "
-          "no finite integral: leave out one of the two closes",
+          "stochastic volatility: return {} is {}, must be finite and not zero, otherwise the "
+          "density has no finite integral: leave out one of the two closes",
           i + 1, returns[i]));
     }
     (*squares)[i + 1] = square;
@@ -90,10 +90,10 @@ std::vector<double> returns_of_closes(std::span<const double> closes) {
     }
     if (i == 0) continue;
     if (closes[i] == closes[i - 1]) {
-      throw DataError(fmt::format(
-          "stochastic volatility: closes {} and {} are both {}, so that the density has no finite "
-          "integral: leave out one of the two",
-          i, i + 1, closes[i]));
+      throw DataError(
+          fmt::format("stochastic volatility: closes {} and {} are both {}, so the density has no "
+                      "finite integral: leave out one of the two",
+                      i, i + 1, closes[i]));
     }
     returns.push_back(std::log(closes[i] / closes[i - 1]));
   }
@@ -140,7 +140,7 @@ ModelEntries stochastic_volatility_entries() {
   const std::string description =
       "log(y_i / y_(i-1)) ~ N(0, s_i^2) for closes y_i, 100 log(s_i / s_(i-1)) ~ N(0, 1/tau),\n"
       "s_0 ~ exponential with mean 1/10, tau ~ gamma(1/2, 1/2), integrated out: the third test\n"
-      "case of Nishimura and Dunson (2020), whose size it has by default.\n"
+      "case of Nishimura and Dunson (2020), with its size by default.\n"
       "Parameters: log_s.1, ..., log_s.d, one per close.";
   const std::string help =
       "closes   d closes in sequence, no two neighbours equal; or\n"

@@ -22,9 +22,9 @@ namespace rehmc {
 ///
 ///   l(x) = sum_{i>=1} (-x_i - r_i^2 exp(-2 x_i) / 2) - (n + 1)/2 log(1 + S) + x_0 - 10 exp(x_0),
 ///
-/// where the lone x_0 is the Jacobian of s_0; the other s_i need none, since their law is given on
-/// the scale of x. A return of zero would make the density grow without bound as s_i falls. At
-/// constant x the density has a needle of little mass: do not start chains there.
+/// where the lone x_0 is the Jacobian of s_0; the other s_i need none, since their distribution is
+/// given on the scale of x. A return of zero would make the density grow without bound as s_i
+/// falls. At constant x the density has a narrow peak with little mass: do not start chains there.
 class StochasticVolatility {
  public:
   /// DataError for no returns, or returns that are zero or not finite.
@@ -50,8 +50,8 @@ struct VolatilitySimulation {
 };
 
 /// Returns of an index: log s_i - log 0.01 is autoregressive with coefficient 0.98 and innovations
-/// of standard deviation 0.1. (The random walk of the model itself would wander off.) ConfigError
-/// for fewer than two days.
+/// of standard deviation 0.1. (The model's own random walk would drift away.) ConfigError for fewer
+/// than two days.
 std::vector<double> simulate_returns(const VolatilitySimulation& simulation);
 
 }  // namespace rehmc

@@ -59,8 +59,8 @@ Density make_two_mode_mixture(DataReader& data) {
 ModelEntries two_mode_mixture_entries() {
   const std::string description =
       "x ~ N(-m/2, 1) or N(m/2, 1) in the first coordinate, each with probability 1/2, and\n"
-      "N(0, 1) in all others, where m is the distance: at 4 chains cross now and then, at 8\n"
-      "hardly ever. Parameters: x.1, ..., x.d.";
+      "N(0, 1) in all others, where m is the distance: with 4, chains cross occasionally,\n"
+      "with 8 hardly ever. Parameters: x.1, ..., x.d.";
   const std::string help =
       "dimension  default 2\n"
       "distance   of the modes in standard deviations, default 4, at most 1000";

@@ -14,8 +14,8 @@ struct TwoModeSettings {
 };
 
 /// x ~ N(-m/2 e_1, I) or N(m/2 e_1, I), each with probability 1/2, where m is the distance: up to a
-/// constant the density is exp(-|x|^2 / 2) cosh(m x_1 / 2). Modes far apart are what HMC cannot
-/// travel between, and what R-hat of many chains can tell.
+/// constant the density is exp(-|x|^2 / 2) cosh(m x_1 / 2). HMC cannot move between modes that are
+/// far apart, which R-hat of many chains can detect.
 class TwoModeMixture {
  public:
   /// ConfigError for dimension 0, or a distance that is negative or above 1000.

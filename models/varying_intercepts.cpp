@@ -1,4 +1,4 @@
-// Intercepts that vary by group: the data shrink to three numbers per group when the model is made.
+// Varying intercepts: the constructor reduces the data to three numbers per group.
 #include "models/varying_intercepts.hpp"
 
 #include <fmt/format.h>
@@ -191,7 +191,7 @@ GroupedData simulate_varying_intercepts(const VaryingInterceptsSimulation& simul
                   at_least(static_cast<double>(simulation.groups)));
   Stream stream({.seed = simulation.seed}, Purpose::test);
   std::vector<double> alpha(simulation.groups);
-  std::vector<double> shares(simulation.groups);  // of the observations, each with all before it
+  std::vector<double> shares(simulation.groups);  // of the observations, cumulative
   double total = 0;
   for (std::size_t j = 0; j < simulation.groups; ++j) {
     alpha[j] = mu + tau * stream.normal();
@@ -200,7 +200,7 @@ GroupedData simulate_varying_intercepts(const VaryingInterceptsSimulation& simul
   }
   GroupedData data;
   for (std::size_t i = 0; i < simulation.observations; ++i) {
-    // Each group has one observation for sure.
+    // Each group has at least one observation.
     std::size_t group = i;
     if (i >= simulation.groups) {
       const auto place = std::ranges::lower_bound(shares, total * stream.uniform());
@@ -251,7 +251,7 @@ ModelEntries varying_intercepts_entries() {
       "y_i ~ N(alpha_j + beta x_i, sigma^2) for observation i of group j, alpha_j = mu + tau a_j\n"
       "with a_j ~ N(0, 1); mu, beta ~ N(0, prior_sd^2); tau, sigma ~ half-normal(0,\n"
       "scale_prior_sd^2) (Gelman and Hill 2007, Data Analysis Using Regression, section 12.4).\n"
-      "Parameters: mu, beta, log_tau, log_sigma, a.1, ..., a.J; read as mu, beta, tau, sigma,\n"
+      "Parameters: mu, beta, log_tau, log_sigma, a.1, ..., a.J; reported as mu, beta, tau, sigma,\n"
       "a.1, ..., a.J, alpha.1, ..., alpha.J.";
   const std::string help =
       "group           n numbers out of 1, ..., J: the group of each observation\n"

@@ -57,7 +57,7 @@ WishartSettings read_wishart(DataReader& data) {
 
 std::string wishart_help() {
   return "dimension           default 250, at most 5000\n"
-         "degrees_of_freedom  default: the dimension; more of them, a milder covariance\n"
+         "degrees_of_freedom  default: the dimension; more give a milder covariance\n"
          "seed                of the Wishart draw, default 1";
 }
 

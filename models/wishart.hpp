@@ -10,9 +10,9 @@ namespace rehmc {
 
 class DataReader;
 
-/// Which draw; the defaults are those of the paper's first test case (its section on a Gaussian).
-/// With as many degrees of freedom as dimensions the condition number varies wildly: the paper's
-/// draw had 9.5e4, our seeds 1 to 5 have 1.1e6, 7.5e5, 7.1e5, 1.9e6 and 5.4e4.
+/// The settings of a draw; the defaults are those of the paper's first test case (its section on a
+/// Gaussian). With as many degrees of freedom as dimensions the condition number varies wildly: the
+/// paper's draw had 9.5e4, our seeds 1 to 5 have 1.1e6, 7.5e5, 7.1e5, 1.9e6 and 5.4e4.
 struct WishartSettings {
   std::size_t dimension = 250;
   std::size_t degrees_of_freedom = 250;  ///< at least the dimension, or the draw is singular

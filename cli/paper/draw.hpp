@@ -10,7 +10,7 @@ namespace rehmc::cli {
 struct Drawing {
   int exit_code = 0;
   std::string message;
-  bool lacks_packages = false;  ///< no Python here has what drawing needs
+  bool lacks_packages = false;  ///< no Python with the packages for drawing was found
 };
 Drawing draw_results(const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// The program rehmc-paper: runs the paper's experiments, writes tables, has figures and page drawn.
+// The program rehmc-paper: runs the paper's experiments, writes tables, draws figures and page.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Predators and prey: a differential equation, solved anew for every gradient.
+// Predators and prey: a differential equation, solved for every gradient.
 functions {
   vector change(real t, vector z, real birth, real hunt, real death, real feed) {
     vector[2] dz;

@@ -95,7 +95,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// JSON text, or the name of a file that ends in .json; null means no values.
+/// JSON text, or the name of a file that ends in .json; empty or null means no values.
 std::unique_ptr<Context> read_json(const char* text) {
   const std::string given = text == nullptr ? "" : text;
   if (given.empty()) return std::make_unique<stan::io::empty_var_context>();

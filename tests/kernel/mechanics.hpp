@@ -1,4 +1,4 @@
-// Kernels, recyclings and targets for mechanical tests, and a leapfrog by the textbook beside them.
+// Kernels, recyclings and targets for tests of mechanics, and a textbook leapfrog to compare with.
 #pragma once
 
 #include <cmath>

@@ -269,8 +269,8 @@ TEST(StanCsv, BadFilesAreNamedWithLineAndColumn) {
   const std::string head = "# method = sample\nlp__,divergent__,mu\n";
   const std::vector<BadFile> cases{
       {"", {"empty"}},
-      {"\n\n", {"comments only", "lp__"}},
-      {"# a = 1\n", {"comments only"}},
+      {"\n\n", {"only comments", "lp__"}},
+      {"# a = 1\n", {"only comments"}},
       {"{\"a\": 1}\n", {"line 1", "{\"a\": 1}", "lp__"}},
       {"\x7f"
        "ELF\x01\x02\n",
@@ -299,7 +299,7 @@ TEST(StanCsv, BadFilesAreNamedWithLineAndColumn) {
       {head + "# Adaptation terminated\n# Elements of inverse mass matrix:\n# 1, 2\n# 2, 1\n",
        {"line 6", "positive definite"}},
       {head + "1,0,2\n# Adaptation terminated\n", {"no draws after warmup"}},
-      {"# Adaptation terminated\n" + head, {"line 1", "columns first"}},
+      {"# Adaptation terminated\n" + head, {"line 1", "column names first"}},
   };
   const TextFiles files;
   for (const BadFile& bad : cases) {

@@ -63,7 +63,7 @@ TEST(Diagnostics, AddUpTheChains) {
   EXPECT_GT(diagnostics.ebfmi[0], 3);
 }
 
-TEST(Diagnostics, TellOfDivergencesAndOfTheDepthLimit) {
+TEST(Diagnostics, WarnOfDivergencesAndOfTheDepthLimit) {
   SampleResult result = healthy_result();
   result.chains[1].record.ending[5] = Ending::diverged;
   result.chains[2].record.ending[6] = Ending::diverged;
@@ -81,7 +81,7 @@ TEST(Diagnostics, TellOfDivergencesAndOfTheDepthLimit) {
   EXPECT_NE(diagnostics.warnings[0].text.find("--max-depth"), std::string::npos);
 }
 
-TEST(Diagnostics, TellOfEnergiesThatHardlyChange) {
+TEST(Diagnostics, WarnOfEnergiesThatHardlyChange) {
   SampleResult result = healthy_result();
   for (std::size_t i = 0; i < 100; ++i) {
     result.chains[2].record.energy[i] = static_cast<double>(i);  // a drift: E-BFMI near 0
@@ -91,20 +91,20 @@ TEST(Diagnostics, TellOfEnergiesThatHardlyChange) {
   EXPECT_NE(diagnostics.warnings[0].text.find("chain 3"), std::string::npos);
 }
 
-TEST(Diagnostics, TellOfQuantitiesThatTheModelFailedToCompute) {
+TEST(Diagnostics, WarnOfQuantitiesThatTheModelFailedToCompute) {
   SampleResult result = healthy_result();
   result.chains[1].quantity_failures = {3, 0};
   result.chains[3].quantity_failures = {4, 0};
   Diagnostics diagnostics = diagnose(result, healthy_summary());
   EXPECT_EQ(kinds(diagnostics), Kinds{"quantities"});
-  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws,"), std::string::npos);
+  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws;"), std::string::npos);
   result.chains[0].quantity_failures = {0, 20};
   diagnostics = diagnose(result, healthy_summary());
-  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws and 20 recycled states,"),
+  EXPECT_NE(diagnostics.warnings[0].text.find(" 7 of 400 draws and 20 recycled states;"),
             std::string::npos);
 }
 
-TEST(Diagnostics, TellOfChainsThatDisagree) {
+TEST(Diagnostics, WarnOfChainsThatDisagree) {
   std::vector<ParameterSummary> summary = healthy_summary();
   summary[1].convergence.rhat = 1.02;
   Diagnostics diagnostics = diagnose(healthy_result(), summary);
@@ -120,7 +120,7 @@ TEST(Diagnostics, TellOfChainsThatDisagree) {
 }
 
 // What could not be judged is not fine.
-TEST(Diagnostics, TellOfWhatCannotBeJudged) {
+TEST(Diagnostics, WarnOfWhatCannotBeJudged) {
   const double nan = std::nan("");
   std::vector<ParameterSummary> summary = healthy_summary();
   summary[0].convergence = {nan, nan, nan, {DrawsCondition::stuck, {2}}};
