@@ -21,7 +21,7 @@ using testing::Vector;
 
 constexpr std::size_t dimension = 4;
 
-/// M^{-1}, read off column by column.
+/// M^{-1}, column by column.
 Matrix inverse_mass(const Metric& metric) {
   const std::size_t d = metric.dimension();
   Matrix matrix = Matrix::Zero(index(d), index(d));
@@ -82,7 +82,7 @@ MetricEstimate feed(MetricKind kind, MetricSource source, const std::vector<Draw
   return estimate;
 }
 
-/// N/(5+N) Sigma + 5/(5+N) 1e-3 I, in two passes. Every draw weighs 1; divisor N - 1.
+/// N/(5+N) Sigma + 5/(5+N) 1e-3 I, in two passes. Every draw has weight 1; divisor N - 1.
 Matrix direct(MetricKind kind, MetricSource source, const std::vector<Draw>& draws) {
   const double n = static_cast<double>(draws.size());
   const auto average = [&](auto&& f) {
@@ -118,7 +118,7 @@ TEST(MetricEstimate, IsTheShrunkenWeightedCovariance) {
         ASSERT_NE(metric, nullptr);
         EXPECT_EQ(metric->kind(), kind);
         const Matrix expected = direct(kind, source, draws);
-        // Moments about a centre two units off the mean: a few digits are lost, no more.
+        // Moments about a centre two units from the mean: only a few digits are lost.
         EXPECT_LT((inverse_mass(*metric) - expected).norm(), 1e-12 * expected.norm());
       }
     }
@@ -149,7 +149,8 @@ TEST(MetricEstimate, NeedsTwoDrawsAndFiniteOnes) {
   }
 }
 
-// Draws that never move leave the ridge alone; fewer draws than dimensions are held up by it.
+// Draws that never move give the ridge alone; with fewer draws than dimensions, it keeps the matrix
+// positive.
 TEST(MetricEstimate, TheRidgeKeepsItPositive) {
   for (const MetricKind kind : {MetricKind::diagonal, MetricKind::dense}) {
     std::vector<Draw> draws(10, Draw{{Vector::Constant(index(dimension), 28.5)}, {1.0}});

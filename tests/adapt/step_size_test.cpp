@@ -59,8 +59,8 @@ TEST(DualAveraging, FollowsItsFormulas) {
 
 // Where the acceptance is a function of the step alone, alpha = exp(-step), there is an exact
 // answer, and the rate is known: the sum of all delta - alpha is gamma sqrt(m) (mu - log step), so
-// delta - alpha falls like gamma (mu - log step) / (2 sqrt(m)), and the average lags behind by a
-// few percent.
+// delta - alpha falls like gamma (mu - log step) / (2 sqrt(m)), and the average lags by a few
+// percent.
 TEST(DualAveraging, FindsTheStepOfTheTarget) {
   constexpr int iterations = 20000;
   for (const double target : {0.2, 0.6, 0.8, 0.95}) {

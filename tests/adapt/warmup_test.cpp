@@ -79,7 +79,7 @@ TEST(Warmup, BringsTheAcceptanceNearTheTarget) {
     for (const double target : {0.6, 0.8, 0.95}) {
       WarmupSettings settings;
       settings.adapt_step_size.target_acceptance = target;
-      settings.metric = MetricKind::unit;  // no windows: one dual averaging all through
+      settings.metric = MetricKind::unit;  // no windows: one dual averaging throughout
       settings.iterations = 2000;
       const Address address{.seed = 21};
       FrozenKernel kernel =
@@ -94,7 +94,8 @@ TEST(Warmup, BringsTheAcceptanceNearTheTarget) {
 
 // Scales from 0.001 to 1000. The estimate of a variance comes from the last window, 500 draws; what
 // Monte Carlo error such an estimate has is measured on 500 draws after warmup. False alarms below
-// 1e-4 in all, counting the t-like tails of a measured error by asking for 6 standard errors.
+// 1e-4 in all, where the limit of 6 standard errors allows for the t-like tails of a measured
+// error.
 TEST(Warmup, FindsTheScalesOfABadlyScaledNormal) {
   const Numbers scales{1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 5};
   for (const KernelKind kind : {KernelKind::nuts, KernelKind::nuts_slice, KernelKind::hmc}) {
@@ -131,8 +132,9 @@ TEST(Warmup, FindsACovariance) {
   FrozenKernel kernel = warm_up(Warmup(started(target), settings, address));
   ASSERT_EQ(kernel.tuning().metric->kind(), MetricKind::dense);
   const Numbers diagonal = kernel.tuning().metric->inverse_diagonal();
-  // With the covariance as its metric a normal is a sphere to the kernel: a step size near that of
-  // the standard normal in three dimensions, where the diagonal metric asks for a far shorter one.
+  // With the covariance as its metric, a normal looks spherical to the kernel: the step size is
+  // near that of the standard normal in three dimensions; the diagonal metric needs a far shorter
+  // one.
   WarmupSettings with_diagonal;
   FrozenKernel worse = warm_up(Warmup(started(target), with_diagonal, address));
   EXPECT_GT(kernel.tuning().step_size, 2 * worse.tuning().step_size);
@@ -181,8 +183,8 @@ LogErrors log_errors_of_a_window(std::uint64_t replicate, int draws) {
 }
 
 // Nishimura & Dunson (2020) on covariance tuning: all states estimate the scales better than the
-// draws alone, above all in a short window. One-sided, paired by replicate; that a metric no better
-// than the plain one passes has probability 1e-6.
+// draws alone, above all in a short window. One-sided, paired by replicate; a metric no better than
+// the plain one passes with probability 1e-6.
 TEST(Warmup, RecycledStatesGiveABetterMetric) {
   for (const int draws : {10, 25}) {
     constexpr int replicates = 200;

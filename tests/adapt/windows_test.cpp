@@ -22,7 +22,7 @@ struct Window {
 };
 using Windows = std::vector<Window>;
 
-/// Walks through warmup as Warmup does.
+/// Goes through warmup as Warmup does.
 Windows found_windows(int warmup, const WindowSettings& settings = {}) {
   WindowSchedule schedule(warmup, settings);
   Windows windows;

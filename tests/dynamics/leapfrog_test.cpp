@@ -54,7 +54,7 @@ TEST(Leapfrog, EqualsTheTextbook) {
         const double log_density = bumpy(to.x(), g);
         const Vector p = p_half + 0.5 * signed_step * g;
 
-        // The velocity that is carried along has lost a little in every step so far.
+        // The velocity that is carried along has a rounding error from every step so far.
         const double operations = static_cast<double>(d + 4) * (n + 1);
         const Vector p_size = from.p().cwiseAbs() + step * (from.g().cwiseAbs() + g.cwiseAbs());
         expect_within(to.x(), x,
@@ -93,8 +93,8 @@ TEST(Leapfrog, IsReversible) {
       Point end = walk(testing::start(*c.metric, bumpy, d), step);
       ASSERT_GT((end.x() - start.x()).norm(), 0.1);
 
-      // The way there and back multiplies a rounding error by its own instability: measured here,
-      // on this very trajectory, by a disturbance a million times as large.
+      // The way there and back amplifies a rounding error: measured here, on the same trajectory,
+      // with a perturbation that is a million times as large.
       const double disturbance = 1e6 * unit_round_off;
       Point disturbed(*c.metric);
       disturbed.set_position(start.x() * (1 + disturbance), bumpy);
@@ -177,7 +177,7 @@ TEST(Leapfrog, ExplicitEulerFailsTheSameVolumeTest) {
   EXPECT_GT(std::abs(jacobian_determinant(euler, z) - 1), 0.01);
 }
 
-// On a normal target the step is linear: its matrix is read off, not differenced.
+// On a normal target the step is linear: its matrix is read directly, without differences.
 TEST(Leapfrog, PreservesVolumeExactlyWhereItIsLinear) {
   constexpr std::size_t d = 7;
   Stream stream({.seed = 4}, Purpose::test);

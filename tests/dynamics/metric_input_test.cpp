@@ -72,7 +72,7 @@ TEST(MetricInput, DenseMatrixMustBeSymmetric) {
     return make_dense_metric(2, std::vector{1.0, 0.5, 0.4, 1.0});
   });
   EXPECT_TRUE(mentions(message, "symmetric")) << message;
-  // Judged on the scale of its own coordinates, not of the largest one.
+  // Checked on the scale of its own coordinates, not of the largest one.
   const std::vector small_block{1e8, 0.0, 0.0, 0.0, 1e-4, 0.5e-4, 0.0, -0.5e-4, 1e-4};
   const std::string small = message_of([&] { return make_dense_metric(3, small_block); });
   EXPECT_TRUE(mentions(small, "symmetric")) << small;

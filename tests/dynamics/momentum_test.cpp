@@ -124,7 +124,7 @@ TEST(Momentum, OfAUnitMetricIsThatOfADiagonalOneOfOnes) {
   }
 }
 
-// The same stream, the same momenta and the same steps, whatever form the metric comes in.
+// The same stream gives the same momenta and steps, whatever the form of the metric.
 TEST(Momentum, OfADenseMetricThatIsDiagonalIsThatOfTheDiagonalOne) {
   for (const std::size_t d : edge_dimensions) {
     SCOPED_TRACE(d);
@@ -188,7 +188,7 @@ TEST(Turning, ProductsAreThoseOfMomentumSums) {
       naive.expect(passes->inner_product(states[0].momentum(), states[1].momentum()), momenta[0],
                    momenta[1], "of two states");
 
-      // Two segments of two states: their own sums are not looked at.
+      // Two segments of two states: their own sums are not used.
       const auto segment_of = [&](std::size_t first, std::size_t last, const double* sum) {
         return SegmentMomenta{states[first].momentum(), states[last].momentum(), sum};
       };

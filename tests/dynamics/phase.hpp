@@ -1,4 +1,4 @@
-// Metrics of every kind with the matrices they stand for, and leapfrog steps in padded memory.
+// Metrics of every kind with their matrices, and leapfrog steps in padded memory.
 #pragma once
 
 #include <Eigen/Core>
@@ -36,7 +36,7 @@ inline Vector normal_vector(Stream& stream, std::size_t d) {
   return x;
 }
 
-/// A metric and what it stands for.
+/// A metric and its matrix.
 struct MetricCase {
   std::string name;
   std::shared_ptr<const Metric> metric;
@@ -112,7 +112,7 @@ class Point {
   PhaseView view() const { return {position(), gradient(), momentum()}; }
 
   Vector x() const { return copy(position()); }
-  /// Where the next step of the same size would lead.
+  /// The position after the next step of the same size.
   Vector next_x() const { return copy(block_ + 2 * stride_); }
   Vector g() const { return copy(gradient()); }
   Vector p() const { return copy(momentum()); }

@@ -1,4 +1,4 @@
-// The pools: who holds what, what is used again, and that padding stays zero.
+// The pools: ownership, reuse, and padding that stays zero.
 #include "rehmc/dynamics/pool.hpp"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ TEST(BadInput, EverySettingOfAKernelIsChecked) {
     } else {
       settings.hmc = part;
     }
-    // Checked by itself, and where a kernel is made, whichever kernel that is.
+    // Checked by itself, and when a kernel of any kind is created.
     settings.check();
     for (const KernelKind kind : every_kernel) {
       settings.kind = kind;
@@ -53,7 +53,7 @@ TEST(BadInput, SettingsThatContradictEachOther) {
   range.hmc.path_steps = 8;
   range.hmc.path_steps_most = 7;
   EXPECT_TRUE(mentions(message_of<ConfigError>([&] { range.check(); }), "path_steps_most"));
-  // A range without its beginning would be ignored in silence.
+  // A range without its beginning would be silently ignored.
   KernelSettings half;
   half.hmc.path_steps_most = 7;
   EXPECT_TRUE(mentions(message_of<ConfigError>([&] { half.check(); }), "path_steps_most"));
@@ -93,7 +93,7 @@ TEST(BadInput, Tunings) {
     }
     EXPECT_TRUE(mentions(message({0.1, nullptr}), "metric"));
     EXPECT_TRUE(mentions(message({0.1, make_unit_metric(4)}), "metric: has 4 coordinates"));
-    // Nothing has been broken by it.
+    // The kernel still works.
     EXPECT_NO_THROW(kernel->transition({0.1, make_unit_metric(3)}, address(0)));
   }
 }
@@ -123,7 +123,7 @@ TEST(BadInput, PositionsOfWrongLengthOrNotFinite) {
                          }),
                          "coordinate 2 of 3"));
     EXPECT_THROW(kernel->set_position(Numbers{0, infinity, 0}), ModelError);
-    // The chain stays where it was, and goes on.
+    // The chain stays where it was, and continues.
     EXPECT_EQ(testing::copy(kernel->state().position), before);
     EXPECT_NO_THROW(kernel->transition({0.1, make_unit_metric(3)}, address(0)));
   }
@@ -165,7 +165,7 @@ TEST(BadInput, ModelsThatFailAtTheFirstPoint) {
   refuse([](In, Out g) { return std::fill_n(g.data(), 4, 1.0), 0.0; }, "past the end");
 }
 
-// Not an error: the step is a divergence, the chain goes on, and the cause is counted.
+// Not an error: the step is a divergence, the chain continues, and the cause is counted.
 TEST(BadInput, ModelsThatFailLater) {
   for (const KernelKind kind : every_kernel) {
     for (const bool throws : {true, false}) {

@@ -1,4 +1,4 @@
-// Error bars of recycled estimates are honest: estimates scatter by as much as each run says.
+// Error bars of recycled estimates are honest: they match the actual scatter of the estimates.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,21 +30,23 @@ namespace {
 constexpr std::uint64_t seed = 2021;
 constexpr std::size_t chains = 4;
 constexpr double tail_probability = 0.975;
-/// So many are looked at; more would cost time and add little, since they depend on each other.
+/// The number of coordinates that are tested; more would cost time and add little, because they are
+/// dependent.
 constexpr std::size_t coordinates = 2;
 
-/// Chance that anything in this file fails although all is right: every case compares two numbers
-/// of three quantities, each at this level over the number of all comparisons.
+/// The probability that any test in this file fails although the code is correct: every case
+/// compares two numbers of three quantities, each at this level divided by the number of
+/// comparisons.
 ///
-/// What the intervals leave out is of second order. An estimate over its own error bar is a
-/// Student t: for n independent numbers of skewness g its mean is about -g / (2 sqrt n), its
-/// variance 1 + (2 + 7/4 g^2) / n. Here n is the ESS. For the sd of the skewed target g = 8.4, that
-/// of (x - mean)^2, and correlation along the chain adds to it: the mean square of error / MCSE
-/// is 1.9 for 4 x 250 draws, 1.26 for 4 x 1000 and 1.06 for the 4 x 4000 that are used here,
-/// although the error bars themselves have the right size at all lengths (their root mean square is
-/// 0.99 to 1.01 of the true error). All other quantities are within 0.04 of 1 at the lengths used
-/// (measured with 1500 replicates, to 0.03). That shift of the mean is also why the errors, and not
-/// the errors over their error bars, are compared with 0.
+/// The intervals ignore second-order effects. An estimate over its own error bar is a Student t:
+/// for n independent numbers of skewness g its mean is about -g / (2 sqrt n), its variance 1 + (2 +
+/// 7/4 g^2) / n. Here n is the ESS. For the sd of the skewed target g = 8.4, that of (x - mean)^2,
+/// and correlation along the chain adds to it: the mean square of error / MCSE is 1.9 for 4 x 250
+/// draws, 1.26 for 4 x 1000 and 1.06 for the 4 x 4000 that are used here, although the error bars
+/// themselves have the right size at all lengths (their root mean square is 0.99 to 1.01 of the
+/// true error). All other quantities are within 0.04 of 1 at the lengths used (measured with 1500
+/// replicates, to 0.03). That shift of the mean is also why the errors, and not the errors over
+/// their error bars, are compared with 0.
 constexpr double false_alarm_rate = 1e-4;
 constexpr int cases = 4;
 constexpr int comparisons = cases * 3 * 2;
@@ -58,14 +60,14 @@ struct Truth {
 struct Case {
   Density density;
   std::function<void(Stream&, std::span<double>)> sample;
-  std::vector<Truth> truth;  ///< of the coordinates that are looked at
+  std::vector<Truth> truth;  ///< of the coordinates that are tested
   KernelSettings kernel;
   Tuning tuning;
   std::size_t draws;  ///< of every chain
   std::size_t replicates;
 };
 
-/// An estimate of one quantity less the truth, and the error bar it came with.
+/// The error of an estimate, and its error bar.
 struct Deviation {
   double error;
   double mcse;
@@ -134,8 +136,8 @@ Estimate plain(const std::vector<ChainRecord>& records, std::size_t coordinate) 
   return plain_estimate(draws, std::array{tail_probability});
 }
 
-/// For every replicate and coordinate what `error_bars(records, coordinate, estimate)` makes of the
-/// recycled estimate.
+/// For every replicate and coordinate, the result of `error_bars(records, coordinate, estimate)`
+/// for the recycled estimate.
 template <class ErrorBars>
 std::vector<std::vector<Deviations>> replicate(const Case& what, ErrorBars&& error_bars) {
   const auto kernel = make_kernel(what.density, what.kernel);
@@ -176,9 +178,9 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// How a quantity came out over all replicates. Coordinates of one run depend on each other, so
-/// each replicate gives one number, and the scatter of these numbers gives the interval: no need
-/// for the chi-square law, which holds for normal z only.
+/// A quantity over all replicates. Coordinates of one run are dependent, so each replicate gives
+/// one number, and the scatter of these numbers gives the interval. The chi-square distribution,
+/// which holds only for normal z, is not needed.
 struct Calibration {
   double mean_square;    ///< of error / MCSE
   double z_mean_square;  ///< against 1
@@ -278,7 +280,7 @@ TEST(Honesty, PathsWeightedByStepsOnASkewedTarget) {
   expect_honest(skewed_case(path_kernel(), 0.5));
 }
 
-/// With these error bars, the mean squares of error / MCSE are off, and the check says so.
+/// With these error bars, the mean squares of error / MCSE are wrong, and the check must fail.
 template <class ErrorBars>
 void expect_dishonest(ErrorBars&& error_bars) {
   Case what = normal_case(nuts_kernel(), 0.5);

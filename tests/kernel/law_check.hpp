@@ -1,4 +1,4 @@
-// Whether draws follow a target: functions of a state with known expectations, and their z-scores.
+// Checks that draws follow a target: functions of a state with known expectations, and z-scores.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ class Observables final : public Features {
  public:
   static constexpr std::array<double, 5> probabilities{0.05, 0.25, 0.5, 0.75, 0.95};
 
-  /// `with_moments[i]`: whether means and squares of coordinate i are looked at.
+  /// `with_moments[i]`: whether means and squares of coordinate i are tested.
   template <class Target>
   Observables(const Target& target, const std::vector<bool>& with_moments) {
     for (std::size_t i = 0; i < target.dimension(); ++i) {

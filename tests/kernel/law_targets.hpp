@@ -30,11 +30,11 @@ namespace rehmc::testing {
 
 inline constexpr std::uint64_t seed = 2017;
 
-/// Chance that any test that uses this file fails although all is right, if the z-scores are
-/// normal: every single comparison is made at this level over the number of all comparisons. They
-/// are nearly normal: with 80000 replicates the third cumulant, at most 10 here (of squares and of
-/// x . gradient), changes a tail probability at z = 5.8 by a factor of 3 at worst, and those are
-/// one comparison in six.
+/// The probability that any test that uses this file fails although the code is correct, if the
+/// z-scores are normal: every comparison is made at this level divided by the number of
+/// comparisons. They are nearly normal: with 80000 replicates the third cumulant, at most 10 here
+/// (of squares and of x . gradient), changes a tail probability at z = 5.8 by a factor of 3 at
+/// worst, and those are one comparison in six.
 inline constexpr double false_alarm_rate = 1e-4;
 
 inline constexpr std::uint64_t replicates = 80000;
@@ -62,8 +62,8 @@ LawTarget law_target(std::string name, const Target& target, std::vector<bool> w
           hmc_step};
 }
 
-/// Independent half normal coordinates: beyond the wall at 0 there is no density, so that a path
-/// ends there in the midst of good states.
+/// Independent half normal coordinates: the density is zero beyond the wall at 0, so that a path
+/// ends there in the middle of good states.
 class HalfNormal {
  public:
   double operator()(std::span<const double> x, std::span<double> gradient) const {
@@ -90,8 +90,8 @@ class HalfNormal {
 
 enum : std::size_t { log_exponential, banana, funnel, half_normal, target_count };
 
-/// A skewed target, a bent one, one with all scales at once, whose x has no usable moments, and one
-/// that ends at a wall.
+/// A skewed target, a curved one, one with all scales at once, whose x has no usable moments, and
+/// one that ends at a wall.
 inline const std::vector<LawTarget>& law_targets() {
   static const std::vector<LawTarget> targets{
       law_target("LogExponential", LogExponential(3), {true, true, true},
@@ -148,7 +148,7 @@ inline bool keeps_by_weight(const Recycling& recycling) {
          recycling.kind == RecyclingKind::accept_each;
 }
 
-/// What is looked at in one case, each with all observables.
+/// The tests of one case, each with all observables.
 struct CaseScores {
   CaseScores(const Recycling& recycling, std::size_t size)
       : plain(size), all_states(size), recycled(size) {
@@ -196,7 +196,7 @@ inline ::testing::AssertionResult follows_law(const ZScores& scores,
   return ::testing::AssertionFailure() << describe_worst(scores, observables);
 }
 
-/// sums += factor * (values - expectations), where what may be rounding counts as nothing.
+/// sums += factor * (values - expectations), where differences that may be rounding count as zero.
 inline void add_deviation(std::vector<double>& sums, double factor, std::span<const double> values,
                           std::span<const double> expectations) {
   for (std::size_t j = 0; j < sums.size(); ++j) {

@@ -24,7 +24,8 @@ inline Numbers copy(std::span<const double> x) { return {x.begin(), x.end()}; }
 inline constexpr KernelKind every_kernel[] = {KernelKind::nuts, KernelKind::nuts_slice,
                                               KernelKind::hmc};
 
-/// Every recycling that a kernel takes, with few states and with more than most trajectories have.
+/// Every recycling that a kernel supports, with few states and with more than most trajectories
+/// have.
 inline std::vector<Recycling> every_recycling(KernelKind kind) {
   std::vector<Recycling> all;
   for (const char* text : {"none", "all", "spread:1", "spread:8", "spread:100", "simple:1",
@@ -39,7 +40,7 @@ inline std::vector<Recycling> every_recycling(KernelKind kind) {
   return all;
 }
 
-/// Bumpy inside, and a fault of choice where the first coordinate is too large.
+/// Bumpy inside, and a chosen fault where the first coordinate is too large.
 class Walled {
  public:
   Walled(std::size_t dimension, double wall, Fault fault)

@@ -1,4 +1,4 @@
-// The chain is the same whatever is recycled, and what is recycled fits the chain.
+// The chain is the same whatever is recycled, and the recycled states are consistent with it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using testing::kernel_settings;
 using testing::Numbers;
 using testing::Walled;
 
-/// Everything a transition tells of the chain itself, as plain numbers.
+/// Everything that a transition reports about the chain itself, as plain numbers.
 Numbers told_of_the_chain(const Transition& transition) {
   Numbers told = copy(transition.state.position);
   const auto append = [&](std::span<const double> more) {
@@ -148,7 +148,7 @@ TEST(Kept, WeightsSumToOneAndStatesCarryTheirOwnDensity) {
           if (recycling.kind != RecyclingKind::all) {
             ASSERT_EQ(kept.weight, 1.0 / static_cast<double>(transition.recycled.size()));
           }
-          // The very numbers that the model gives there.
+          // Exactly the numbers that the model computes there.
           ASSERT_EQ(kept.state.log_density, target(kept.state.position, gradient));
           ASSERT_EQ(copy(kept.state.gradient), gradient);
         }

@@ -1,4 +1,4 @@
-// How trajectories end: every way can be reached, and a divergence tells where and why.
+// How trajectories end: every ending can be reached, and a divergence reports where and why.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,9 +52,9 @@ TEST(Ending, PathsComplete) {
 /// The wall of the target with the fault none is a cliff of a million.
 constexpr double wall = 1.0;
 
-// One step of the textbook from the recorded start, with the recorded momentum, leads to the
-// recorded end: whatever direction the trajectory grew in.
-TEST(Divergence, TellsWhereItHappenedAndWhy) {
+// One textbook step from the recorded start, with the recorded momentum, leads to the recorded end,
+// whichever direction the trajectory grew in.
+TEST(Divergence, ReportsWhereItHappenedAndWhy) {
   const Numbers inverse_mass = testing::variances(dimension);
   for (const KernelKind kind : every_kernel) {
     for (const Fault fault : {Fault::none, Fault::not_a_number, Fault::positive_infinity,

@@ -31,7 +31,7 @@ class MixedFeatures final : public Features {
   }
 };
 
-/// What the features of one state are, and how large their parts.
+/// The features of one state, and the size of their terms.
 struct Expected {
   Numbers means;
   Numbers sizes;
@@ -66,7 +66,7 @@ void expect_means_of_stored_states(Kernel& kernel, const Features& features, con
   }
 }
 
-// Divergences drop halves on the way, depth limits and turns end trees of all sizes.
+// Divergences drop halves; depth limits and turns end trees of all sizes.
 TEST(FeatureMeans, AreThoseOfTheStoredStates) {
   const MomentFeatures moments(Numbers(dimension, 0.3));
   const CovarianceFeatures covariances(Numbers(dimension, -0.2));

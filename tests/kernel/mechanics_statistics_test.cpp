@@ -1,4 +1,4 @@
-// What a transition tells of itself: counts, energies, acceptance, path lengths.
+// The statistics of a transition: counts, energies, acceptance, path lengths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,7 +137,8 @@ TEST(Statistics, EnergiesAreThoseOfTheTrajectory) {
       ASSERT_NEAR(nearest->energy(inverse_mass), transition.energy, 1e-10);
       moved += distance(start.x, transition.state.position) > 0;
 
-      // So are the weights of all states: exp(H0 - H), or a coin's fair share (a_k / L).
+      // The same for the weights of all states: exp(H0 - H), or the expectation of a coin (a_k /
+      // L).
       double rejected = 0;
       for (const WeightedState& kept : transition.recycled) {
         const auto found = std::ranges::min_element(trajectory, {}, [&](const PlainPoint& point) {

@@ -1,4 +1,4 @@
-// What a kernel records of the states that a transition visits.
+// The visits that a kernel records in a transition.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool same_position(const StateView& a, const StateView& b) {
   return std::ranges::equal(a.position, b.position);
 }
 
-/// Visits leapfrog steps from the start, one by one, by the textbook.
+/// Visits textbook leapfrog steps from the start, one by one.
 template <class D>
 void expect_steps_apart(const Transition& transition, const PlainPoint& start, const D& density) {
   const Numbers inverse_mass = variances(dimension);
@@ -77,7 +77,7 @@ void expect_consistent(const Transition& transition, const StateView& start, boo
   }
 }
 
-// Every step is there, at its place, with its weight and slots; a wall makes some transitions
+// Every step is recorded, at its position, with its weight and slots; a wall makes some transitions
 // diverge.
 TEST(Visits, AreAllStepsOfTheTransition) {
   const Walled density(dimension, 1.2, Fault::negative_infinity);

@@ -1,4 +1,4 @@
-// Heap use of a chain: nothing per transition once it has run, and a bound on the peak.
+// Heap use of a chain: no allocation per transition after the first few, and a bound on the peak.
 //
 // The global operators new and delete of this test program count; only the tests below read the
 // counts.
@@ -23,7 +23,8 @@ std::atomic<std::size_t> peak_bytes = 0;
 void* counted(void* memory) {
   if (memory == nullptr) return nullptr;
   ++allocations;
-  // What the allocator really set aside: no header is needed, so sanitizers see the true blocks.
+  // The size that the allocator really reserved: no header is needed, so sanitizers see the true
+  // blocks.
   const std::size_t now = live_bytes += malloc_usable_size(memory);
   std::size_t peak = peak_bytes;
   while (peak < now && !peak_bytes.compare_exchange_weak(peak, now)) {
@@ -109,7 +110,8 @@ TEST(Heap, IsCounted) {
   EXPECT_EQ(live_bytes, live);
 }
 
-// Trees of all sizes, divergences by energy, every metric of which a kernel carries other blocks.
+// Trees of all sizes, divergences by energy, and every metric for which a kernel holds additional
+// blocks.
 TEST(Heap, IsNotUsedByATransitionAfterTheFirstFew) {
   constexpr std::size_t dimension = 9;
   const MomentFeatures moments(Numbers(dimension, 0.1));
@@ -135,8 +137,8 @@ TEST(Heap, IsNotUsedByATransitionAfterTheFirstFew) {
   }
 }
 
-/// The most memory that a chain ever holds, in vectors of its dimension, metric and features
-/// included: full trees of depth 10 on a standard normal, with steps so short that nothing turns.
+/// The peak memory of a chain, in vectors of its dimension, including metric and features: full
+/// trees of depth 10 on a standard normal, with steps so short that nothing turns.
 double peak_vectors(const Recycling& recycling) {
   constexpr std::size_t dimension = 100'000;
   const std::size_t before = live_bytes;
@@ -167,7 +169,7 @@ TEST(Heap, OfALargeChainIsBounded) {
   RecordProperty("vectors_spread_8", std::to_string(spread));
   EXPECT_LT(none, 80);
   EXPECT_LT(spread, 250);
-  // The count is not empty: two ends, the start and the selected state are held at least.
+  // At least two ends, the start and the selected state are held, so the count is not zero.
   EXPECT_GT(none, 10);
   EXPECT_GT(spread, none);
 }

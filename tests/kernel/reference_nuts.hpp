@@ -19,8 +19,8 @@
 
 namespace rehmc::testing {
 
-// Nothing here is shared with the library but the density, the random streams and the names of
-// endings and settings: no pools, no stack of subtrees, no running sums, no scaled weights.
+// Only the density, the random streams and the names of endings and settings are shared with the
+// library: no pools, no stack of subtrees, no running sums, no scaled weights.
 
 struct ReferenceState {
   std::vector<double> position;
@@ -82,7 +82,7 @@ struct ReferenceSystem {
   }
 
  private:
-  /// Whatever goes wrong in the model counts as a density of zero.
+  /// An error of the model counts as a density of zero.
   void evaluate(ReferenceState& state) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     state.gradient.assign(state.position.size(), 0.0);
@@ -116,7 +116,7 @@ struct ReferenceDivergence {
 /// One whole transition with everything it visited.
 struct ReferenceTrajectory {
   std::vector<ReferenceState> committed;  ///< in the order of the path
-  std::vector<ReferenceState> dropped;    ///< of the half that was dropped, but for a divergent end
+  std::vector<ReferenceState> dropped;    ///< of the half that was dropped, except a divergent end
   ReferenceState start;
   ReferenceState next;
   Ending ending = Ending::depth_limit;
@@ -150,7 +150,7 @@ class ReferenceNuts {
 
  protected:
   struct Subtree {
-    std::vector<ReferenceState> path;  ///< in the order of time, whatever way it grew
+    std::vector<ReferenceState> path;  ///< in the order of time, whichever way it grew
     std::size_t chosen = 0;
     double weight = 0;           ///< slice: n' of the pseudocode; multinomial: log of the sum
     std::optional<Ending> stop;  ///< why it may not be used
@@ -176,7 +176,7 @@ class ReferenceNuts {
     return nothing;
   }
 
-  /// Appends what lies further along direction v.
+  /// Appends what comes after it in direction v.
   static void extend(std::vector<ReferenceState>& path, const std::vector<ReferenceState>& more,
                      int v) {
     path.insert(v == 1 ? path.end() : path.begin(), more.begin(), more.end());
@@ -196,7 +196,7 @@ class ReferenceNuts {
   ReferenceTrajectory trajectory_;
 };
 
-/// Algorithm 3 of Hoffman & Gelman (2014), line by line, with a greatest depth. In their inner
+/// Algorithm 3 of Hoffman & Gelman (2014), line by line, with a maximum depth. In their inner
 /// products r stands for M^{-1/2} p and theta for M^{1/2} x, so theta . r is x . p.
 class ReferenceSliceNuts : private ReferenceNuts {
  public:

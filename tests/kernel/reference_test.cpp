@@ -1,4 +1,4 @@
-// The kernels do what a plain, everything-stored implementation of the papers' pseudocode does.
+// The kernels agree with a plain implementation of the papers' pseudocode that stores everything.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ constexpr std::uint64_t seed = 20140401;
 constexpr int transitions_per_chain = 25;
 
 // Both sides do the same arithmetic up to the order of operations, so they differ by rounding. The
-// dynamics amplify it, at very coarse steps threefold with every step; mistakes are larger by far.
-// A decision (turned? on the slice? accepted?) falls differently only if it hangs on the last
+// dynamics amplify it, by a factor of three per step with very coarse steps; mistakes are far
+// larger. A decision (turned? on the slice? accepted?) differs only if it depends on the last
 // digits.
 constexpr double position_tolerance = 1e-6;
 constexpr double weight_tolerance = 1e-6;
@@ -48,7 +48,7 @@ struct Setup {
   }
 };
 
-/// Half of space is outside of the support, and in one place the model throws.
+/// Half of the space is outside of the support, and in one place the model throws.
 class Treacherous {
  public:
   double operator()(std::span<const double> x, std::span<double> gradient) const {
@@ -67,8 +67,8 @@ class Treacherous {
 /// All targets, with steps from too small for the depth limit to far beyond stability.
 std::vector<Setup> all_setups() {
   std::vector<NamedTarget> targets = all_targets();
-  // Two days of volatility have no proper scale: where that runs away, paths are so unstable that
-  // the rounding of either side grows beyond what can be compared.
+  // Two days of volatility do not determine a scale: if it runs away, paths are so unstable that
+  // rounding errors grow beyond what can be compared.
   std::erase_if(targets, [](const NamedTarget& target) {
     return target.name.starts_with("stochastic volatility");
   });
@@ -81,7 +81,7 @@ std::vector<Setup> all_setups() {
   for (const NamedTarget& target : targets) {
     for (const bool diagonal : {false, true}) {
       for (const double step_size : {0.01, 0.1, 0.4, 0.9, 2.5}) add(target, diagonal, step_size, 1);
-      // From far out the energy error falls by hundreds, more than a plain weight can hold.
+      // From far out the energy falls by hundreds, more than a plain weight can represent.
       if (target.name.find("normal") != std::string::npos) {
         for (const double step_size : {0.2, 0.4, 0.9, 1.5}) {
           for (const double scale : {20, 40, 80, 160}) add(target, diagonal, step_size, scale);
@@ -183,7 +183,7 @@ void expect_same_divergence(const Transition& transition,
   ASSERT_EQ(transition.ending == Ending::diverged, expected.has_value());
   if (!expected) return;
   EXPECT_TRUE(same_vector(transition.divergence.start, expected->start.position));
-  // A step back is told as a step forth with the opposite momentum.
+  // A backward step is reported as a forward step with the opposite momentum.
   std::vector<double> momentum(expected->start.momentum);
   for (double& entry : momentum) entry *= expected->direction;
   EXPECT_TRUE(same_vector(transition.divergence.momentum, momentum));
@@ -208,7 +208,7 @@ void compare_nuts(KernelKind kind) {
     KernelSettings settings;
     settings.kind = kind;
     settings.recycling.kind = RecyclingKind::all;
-    // Coarse steps amplify rounding quickly, so there the trees stay small.
+    // Coarse steps amplify rounding quickly, so their trees are kept small.
     settings.nuts.max_depth = setup.step_size > 1 ? 3 : setup.step_size > 0.5 ? 4 : 7;
     Pair pair(setup, settings);
     for (int i = 1; i <= transitions_per_chain; ++i) {
@@ -239,7 +239,7 @@ void compare_nuts(KernelKind kind) {
       if (::testing::Test::HasFailure()) return;
     }
   }
-  // The comparison is worth something only if every way to end came up often.
+  // The comparison is only meaningful if every ending occurred often.
   for (const Ending ending :
        {Ending::turned, Ending::turned_inside, Ending::diverged, Ending::depth_limit}) {
     EXPECT_GE(endings[ending], 100) << describe(ending);
@@ -256,7 +256,7 @@ TEST(Reference, MultinomialNutsIsThatOfStan) {
   compare_nuts<ReferenceMultinomialNuts>(KernelKind::nuts);
 }
 
-/// What each kind of recycling makes of a path.
+/// What each kind of recycling keeps of a path.
 Expected kept_of_path(const ReferencePath& path, const Recycling& recycling,
                       const Address& address) {
   const std::size_t length = path.acceptance.size();

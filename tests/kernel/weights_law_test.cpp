@@ -1,4 +1,4 @@
-// Trajectories of the reference implementation, weighted rightly and wrongly: only the former pass.
+// Trajectories of the reference implementation: correct weights pass the tests, wrong ones fail.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -57,7 +57,7 @@ ZScores control_scores(std::size_t target_number, ReferenceSystem& system, const
   return result;
 }
 
-/// The reference knows diagonal metrics only, so the banana's loses its correlation here.
+/// The reference supports only diagonal metrics, so the banana's metric has no correlation here.
 ReferenceSystem reference_system(const LawTarget& target, double step_size) {
   return {target.density, target.metric->inverse_diagonal(), step_size};
 }
@@ -105,7 +105,7 @@ WeighedDraw pooled(const ReferenceTrajectory& trajectory) {
   return draw;
 }
 
-/// Mistake: all states of the tree weigh alike, without regard to slice or density.
+/// Mistake: all states of the tree have equal weights, regardless of slice and density.
 WeighedDraw all_alike(const ReferenceTrajectory& trajectory) {
   WeighedDraw draw;
   for (const auto& state : trajectory.committed) draw.add(state, 1);
@@ -164,7 +164,7 @@ TEST_P(RightWeights, Pass) {
 INSTANTIATE_TEST_SUITE_P(Law, RightWeights, ::testing::Range<std::size_t>(0, target_count),
                          [](const auto& parameter) { return law_targets()[parameter.param].name; });
 
-// The z-scores in brackets tell how clearly each mistake is seen, with the threshold at 5.75.
+// The z-scores in brackets show how clearly each mistake is detected; the threshold is 5.75.
 
 // [11 to 28]
 TEST(WrongWeights, RecyclingTheDroppedHalfFails) {
@@ -203,7 +203,7 @@ TEST(WrongWeights, LeavingOutRejectedStepsFails) {
   }
 }
 
-// [32; elsewhere a path that diverges has been unacceptable for long before it does]
+// [32; elsewhere a path is unacceptable long before it diverges]
 TEST(WrongWeights, LeavingOutStepsBeyondADivergenceFails) {
   EXPECT_FALSE(paths_follow_law(half_normal, without_missing_steps));
 }

@@ -1,4 +1,4 @@
-// The memory sink: what it stores is what the transitions told.
+// The record of a chain stores what the transitions reported.
 #include "rehmc/output/chain_record.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Numbers part(const Numbers& numbers, std::size_t begin, std::size_t count) {
   return {first, first + static_cast<std::ptrdiff_t>(count)};
 }
 
-TEST(ChainRecord, HoldsWhatTheTransitionsTold) {
+TEST(ChainRecord, HoldsWhatTheTransitionsReported) {
   for (const KernelKind kind : testing::every_kernel) {
     for (const Recycling& recycling : testing::every_recycling(kind)) {
       SCOPED_TRACE(std::string(describe(kind)) + ", " + describe(recycling));

@@ -16,7 +16,7 @@ namespace {
 
 using testing::Folder;
 
-TEST(WholeFile, IsReplacedAtOnceAndLeavesNothingBehind) {
+TEST(WholeFile, IsReplacedAtomicallyAndLeavesNoOtherFile) {
   const Folder folder;
   const auto path = folder / "a.txt";
   write_whole(path, "first");
@@ -52,7 +52,7 @@ TEST(GrowingFile, ReachesTheDiskWithSyncOnly) {
   EXPECT_EQ(read_file(path), "HEad\nrow\n");
 }
 
-TEST(GrowingFile, GoesOnWhereItWasAndForgetsTheRest) {
+TEST(GrowingFile, ContinuesWhereItWasAndDiscardsTheRest) {
   const Folder folder;
   const auto path = folder / "rows.csv";
   write_whole(path, "head\nrow\nhalf a r");
@@ -81,7 +81,7 @@ TEST(GrowingFile, LosesItsClosingWhenItGrows) {
 }
 
 // /dev/full accepts no bytes: the file stays as it was at the last sync.
-TEST(GrowingFile, TellsThatTheDiskIsFull) {
+TEST(GrowingFile, ReportsThatTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) FAIL() << "no /dev/full";
   try {
     GrowingFile file("/dev/full");

@@ -36,7 +36,7 @@ TEST(MetricFile, ComesBackToTheBit) {
   }
 }
 
-TEST(MetricFile, LowRankIsToldAsDense) {
+TEST(MetricFile, LowRankIsWrittenAsDense) {
   // S (I + U (Lambda - I) U') S with S = diag(2, 1), U = (0.6, 0.8), Lambda = 6.
   const auto metric = make_low_rank_metric({{2, 1}, {0.6, 0.8}, {6}});
   const TextFiles files;

@@ -83,7 +83,7 @@ std::string read_attribute(const std::filesystem::path& path, const char* group_
   return text;
 }
 
-/// Value of a parameter in a draw: tells chain, draw and column apart.
+/// Value of a parameter in a draw: identifies chain, draw and column.
 double value(std::size_t chain, double draw, std::size_t column) {
   return 1000.0 * static_cast<double>(chain) + draw + static_cast<double>(column) / 64;
 }
@@ -132,8 +132,8 @@ SampleResult some_result(std::vector<std::string> names, std::size_t draws,
 TEST(Netcdf, FullGridsBecomeArraysAndOthersStayScalars) {
   const TextFiles files;
   const auto path = files.folder() / "posterior.nc";
-  // A matrix in Stan's order, columns first; a part of a vector; a name with a meaning of its own;
-  // one that the format does not take.
+  // A matrix in Stan's order, columns first; a part of a vector; a reserved name; one that the
+  // format does not allow.
   const SampleResult result =
       some_result({"mu", "foo.1.1", "foo.2.1", "foo.1.2", "foo.2.2", "foo.1.3", "foo.2.3", "bar.2",
                    "bar.3", "draw", "a/b", "one.1", "x.01.y"},
@@ -208,7 +208,7 @@ TEST(Netcdf, EqualNumbersOfRecycledStatesHaveADimension) {
   EXPECT_TRUE(read_group(path, "recycled_posterior").empty());
 }
 
-TEST(Netcdf, UnequalNumbersOfRecycledStatesStandInARow) {
+TEST(Netcdf, UnequalNumbersOfRecycledStatesAreConcatenated) {
   const TextFiles files;
   const auto path = files.folder() / "posterior.nc";
   SampleResult result = some_result({"mu", "tau"}, 3, {2, 1});

@@ -101,7 +101,7 @@ TEST(StanCsv, WhatIsWrittenComesBackToTheBit) {
   }
 }
 
-TEST(StanCsv, KernelsAreToldApart) {
+TEST(StanCsv, KernelsAreDistinguished) {
   const TextFiles files;
   for (const KernelKind kind : {KernelKind::nuts, KernelKind::nuts_slice, KernelKind::hmc}) {
     StanCsvInfo info = some_info();
@@ -240,7 +240,7 @@ TEST(StanCsv, ReadsRstan) {
   EXPECT_EQ(chain.tuning.step_size, 0.375);
 }
 
-TEST(StanCsv, WithoutAdaptationTheSettingsTellWhereWarmupEnds) {
+TEST(StanCsv, WithoutAdaptationTheSettingsShowWhereWarmupEnds) {
   const SampleResult result = read_stan_csv(Paths{data_file("cmdstan-fixed-param.csv")});
   const ChainResult& chain = result.chains.front();
   EXPECT_EQ(chain.warmup.draws, (std::vector<double>{0.5, 1, 1.5, 2}));
@@ -250,7 +250,7 @@ TEST(StanCsv, WithoutAdaptationTheSettingsTellWhereWarmupEnds) {
   EXPECT_EQ(chain.record.ending[0], Ending::completed);
 }
 
-TEST(StanCsv, ColumnsMayStandInAnyOrderAndLinesEndAsOnWindows) {
+TEST(StanCsv, ColumnsMayComeInAnyOrderAndLinesMayEndAsOnWindows) {
   const TextFiles files;
   const auto path = files.write("odd.csv", "mu,energy__,strange__,lp__\r\n1,2,3,4\r\n5,6,7,8\r\n");
   const SampleResult result = read_stan_csv(Paths{path});
@@ -324,7 +324,7 @@ TEST(StanCsv, FilesMustFitTogether) {
   EXPECT_THROW(read_stan_csv(Paths{}), DataError);
 }
 
-TEST(StanCsv, FilesThatAreNotThere) {
+TEST(StanCsv, FilesThatDoNotExist) {
   const TextFiles files;
   for (const auto& path : {files.folder(), files.folder() / "none.csv"}) {
     try {

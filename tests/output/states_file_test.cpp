@@ -37,7 +37,7 @@ struct WalledSquare : Walled {
   }
 };
 
-/// What a chain of this model leaves in memory and in a file, which is closed and opened again
+/// What a chain of this model stores in memory and in a file, which is closed and opened again
 /// before draw `reopened`.
 ChainResult write_chain(const Density& density, const std::filesystem::path& path,
                         KeptGradients gradients, std::size_t reopened, StatesMark& mark) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t dimension = 5;
 
-/// Integers with a position and a gradient each. A state that nobody holds cannot be looked at.
+/// Integers with a position and a gradient each. A state that has been released cannot be read.
 class VectorStates : public IntegerStates {
  public:
   explicit VectorStates(int size) : IntegerStates(size) {
@@ -70,7 +70,7 @@ void expect_sums_of_stored_states(int size, const Features& features, Walk&& wal
   sums.use(&features);
   EXPECT_TRUE(sums.active());
   KeepAll keeper(every, sums);
-  for (int repeat = 0; repeat < 2; ++repeat) {  // nothing of the first time is left
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first time must leave no trace
     every.begin(Stream({}, Purpose::test));
     sums.begin();
     walk(states, keeper);

@@ -230,7 +230,7 @@ TEST(None, LeavesTheTargetInvariant) {
 
 // Nishimura & Dunson (2020), Theorem 2: L is independent of the state, so either draws have equal
 // weight (slots / L) or states have (slots), which gives longer paths more mass.
-TEST(RandomLength, DrawsOrStatesMayBeWeighedAlike) {
+TEST(RandomLength, DrawsOrStatesMayHaveEqualWeights) {
   for (const World& world : path_worlds()) {
     for (const Kind kind : {Kind::accept_each, Kind::all}) {
       for (const bool by_steps : {false, true}) {

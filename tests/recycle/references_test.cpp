@@ -95,7 +95,7 @@ void expect_trees_let_go(const World& world, bool slice) {
   });
 }
 
-TEST(References, TreesLetGoOfEveryState) {
+TEST(References, TreesReleaseEveryState) {
   for (const World& world : placed_worlds()) {
     expect_trees_let_go(world, false);
     expect_trees_let_go(world, true);
@@ -106,7 +106,7 @@ TEST(References, TreesLetGoOfEveryState) {
   }
 }
 
-TEST(References, PathsLetGoOfEveryState) {
+TEST(References, PathsReleaseEveryState) {
   for (const World& world : strewn_worlds(20, 0, 12)) {
     IntegerStates states(world.size());
     std::uint64_t iteration = 0;
@@ -135,7 +135,7 @@ TEST(References, PathsLetGoOfEveryState) {
 }
 
 // A recycler that starts again releases what it still holds.
-TEST(References, BeginningAnewLetsGoOfTheLastDraw) {
+TEST(References, ARestartReleasesTheLastDraw) {
   const World world = bumpy_world(20);
   IntegerStates states(world.size());
   for_each_recycler(states, {CellDraw::tree}, [&](auto& recycler) {

@@ -1,4 +1,4 @@
-// The batch engine: the same chains as in threads, whatever their company; nobody waits for long.
+// The batch engine: the same chains as in threads, however they are grouped, without long waits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -192,14 +192,14 @@ TEST(BatchEngine, RunsModelsWithoutABatchedCallInThreads) {
   expect_same(sample(Bumpy(4), in_batches(settings, 5)), sample(Bumpy(4), settings));
 }
 
-/// Asks for so many gradients.
+/// Requests this many gradients.
 void ask(Density& density, std::size_t times) {
   Numbers x(density.dimension(), 0.5);
   Numbers gradient(density.dimension());
   for (std::size_t i = 0; i < times; ++i) density(x, gradient);
 }
 
-// One call per gradient of the chain that asks for most, however the others' are spread.
+// One call per gradient of the chain that needs the most, whatever the others need.
 TEST(Engine, LetsNoChainWaitForAnothersTrajectory) {
   const auto calls = std::make_shared<Calls>();
   Engine engine(Looped(Bumpy(2), calls), {EngineKind::batch, 4, 1, 8});
@@ -212,8 +212,8 @@ TEST(Engine, LetsNoChainWaitForAnothersTrajectory) {
   for (const std::size_t columns : {1U, 2U, 3U, 4U}) EXPECT_EQ(calls->of(columns), 10U);
 }
 
-// Whoever takes the next job as soon as it is free ends within sum / machines + the longest job
-// (Graham 1966).
+// If every machine takes the next job as soon as it is free, all end within sum / machines + the
+// longest job (Graham 1966).
 TEST(Engine, FillsAPlaceThatAChainHasLeft) {
   const auto calls = std::make_shared<Calls>();
   Engine engine(Looped(Bumpy(2), calls), {EngineKind::batch, 40, 1, 8});
@@ -302,7 +302,7 @@ TEST(Engine, AnswersBetweenRunsAsInThem) {
   EXPECT_EQ(inside, outside);
 }
 
-/// Leaves the last entry of the gradient as it was.
+/// Does not write the last entry of the gradient.
 class Forgetful : public Looped<Bumpy> {
  public:
   Forgetful() : Looped(Bumpy(3)) {}

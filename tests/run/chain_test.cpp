@@ -1,4 +1,4 @@
-// A chain that is stored and restored goes on to the bit as if nothing had happened.
+// A chain that is stored and restored continues bit for bit.
 #include "rehmc/run/chain.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::every_kernel;
 
-/// All that a chain shows of an iteration.
+/// Everything that a chain reports of an iteration.
 std::vector<double> numbers_of(const Transition& transition) {
   std::vector<double> all{transition.state.log_density,
                           transition.acceptance,
@@ -53,7 +53,7 @@ SampleSettings short_run(KernelKind kind, MetricKind metric, MetricSource source
 }
 
 // The chain is replaced by its own restoration after every single iteration.
-TEST(Chain, GoesOnFromAnyIteration) {
+TEST(Chain, ContinuesFromAnyIteration) {
   constexpr Address address{11, 2, 0};
   for (const KernelKind kind : every_kernel) {
     for (const MetricKind metric : {MetricKind::unit, MetricKind::diagonal, MetricKind::dense}) {
@@ -86,7 +86,7 @@ TEST(Chain, GoesOnFromAnyIteration) {
   }
 }
 
-// Sums for sharpening come on top of the others, change no draw, and survive a restoration.
+// Sums for sharpening are additional, change no draw, and are restored.
 TEST(Chain, SumsGradientsOnDemand) {
   constexpr Address address{12, 1, 0};
   constexpr std::size_t d = 2;

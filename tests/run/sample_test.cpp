@@ -103,7 +103,7 @@ TEST(Sample, ReportsTheSeedItMade) {
   for (std::size_t c = 0; c < 5; ++c) expect_same_chain(fresh.chains[c], again.chains[c]);
 }
 
-// A run is its kernel, walked by hand.
+// A run equals its kernel, advanced by hand.
 TEST(Sample, IsWarmupAndThenTheFrozenKernel) {
   const SampleSettings settings = short_run(KernelKind::nuts);
   const SampleResult result = sample(Bumpy(4), settings);
@@ -144,7 +144,7 @@ TEST(Sample, StartsWhereItIsTold) {
   }
 }
 
-/// Fails in one chain alone: the one that starts at a position marked so.
+/// Fails in one chain only: the one that starts at the marked position.
 class FailsAtThree {
  public:
   std::size_t dimension() const { return 1; }

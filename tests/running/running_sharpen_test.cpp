@@ -277,7 +277,7 @@ TEST(RunningSharpen, IsAbsentWithoutErrorsOrGradients) {
   EXPECT_THROW(running_stein_check(unlike), DataError);
 }
 
-TEST(RunningSharpen, GoesOnFromAnArchive) {
+TEST(RunningSharpen, ContinuesFromAnArchive) {
   const Replicate run(skewed, 2, 300, 6);
   std::vector<RunningSummary> again(2);
   for (std::size_t c = 0; c < 2; ++c) {

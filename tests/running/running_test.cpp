@@ -361,7 +361,7 @@ TEST(RunningSummary, WithoutRecyclingHasNoRecycledHalf) {
   EXPECT_TRUE(running_estimate({&chain, 1}, 0, {}).plain.quantiles.empty());
 }
 
-TEST(RunningSummary, GoesOnFromAnArchive) {
+TEST(RunningSummary, ContinuesFromAnArchive) {
   constexpr std::size_t dimension = 37;
   Stream stream({.seed = 11}, Purpose::test);
   std::vector<double> centre(dimension), scale(dimension, 0.8);

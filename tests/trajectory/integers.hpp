@@ -1,4 +1,4 @@
-// Integers as states: worlds to walk in, states that count references, and all trajectories.
+// Integers as states: worlds, states that count references, and all trajectories.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace rehmc::exact {
 
 /// A target on the integers 0 ... n - 1, with divergent states and turning segments placed at will.
-/// Whatever lies outside diverges. Divergent states are not in the support of the target.
+/// Everything outside diverges. Divergent states are not in the support of the target.
 class World {
  public:
   explicit World(std::vector<double> log_density)
@@ -107,7 +107,7 @@ inline World random_world(const WorldPlan& plan, std::uint64_t seed) {
   return world;
 }
 
-/// States that count their references: to hold on to one that nobody holds any more is an error.
+/// States that count their references: using one that has been released is an error.
 class IntegerStates {
  public:
   using Handle = int;
@@ -139,7 +139,7 @@ class IntegerStates {
   int peak_ = 0;
 };
 
-/// One trajectory: all that is random about it but the selection.
+/// One trajectory: everything random about it except the selection.
 struct Trajectory {
   int start = 0;
   std::uint64_t word = 0;  ///< of directions
@@ -166,7 +166,7 @@ class WeightRule {
            (trajectory_.log_slice &&
             !(-energy_error(state) > *trajectory_.log_slice - trajectory_.slice_limit));
   }
-  /// log of the weight, as the definitions have it.
+  /// log of the weight, by definition.
   double log_weight(int state) const {
     const double log_ratio = -energy_error(state);
     if (!trajectory_.log_slice) return log_ratio;
@@ -182,7 +182,7 @@ class WeightRule {
   Trajectory trajectory_;
 };
 
-/// The walk of the tree along integers. Insists that segments are joined end to end.
+/// The walk of the tree along integers. Checks that segments are joined end to end.
 class IntegerWalk {
  public:
   using State = int;
@@ -244,7 +244,7 @@ class IntegerWalk {
   }
 
   int steps() const { return steps_; }
-  /// Runs that nobody has consumed or released.
+  /// Segments that were neither consumed nor released.
   int segments() const { return segments_; }
 
  private:
@@ -277,7 +277,7 @@ class MixedSelection {
   void release(Selected&) {}
 };
 
-/// A selection for those who look at recycling only.
+/// A selection for tests of recycling only.
 struct NoSelection {
   using Selected = int;
   Selected leaf(int state) { return state; }
@@ -330,7 +330,7 @@ Grown<typename S::Selected> grow_tree(const World& world, IntegerStates& states,
   return {segment, std::move(tree.selected), tree.weight, outcome, walk.steps()};
 }
 
-/// What a tree must come to, by the definition of NUTS and with no cleverness at all.
+/// The expected result of a tree, directly from the definition of NUTS.
 struct ExpectedTree {
   int lowest;
   int highest;

@@ -93,7 +93,7 @@ struct SeenWeights : NoKeeper {
   double of_steps = 0;
 };
 
-// A step counts 1 in all, also one that a divergence cut off: that one counts for the start.
+// Every step counts 1 in total; one that a divergence cut off counts for the start.
 TEST(Path, CutShortByADivergenceGivesItsMissingStepsToTheStart) {
   const World world = bumpy_world(20).diverge_at(13);
   const PathPlan plan{10, 1, 8};
@@ -121,7 +121,7 @@ TEST(Path, WeightsOfAnyPathSumToItsSteps) {
   }
 }
 
-// The chain moves to the end of the path with the probability that the path tells.
+// The chain moves to the end of the path with the probability that the path reports.
 TEST(Path, SatisfiesDetailedBalance) {
   for (int length = 1; length <= 9; ++length) {
     for_each_path(length, [&](const World& world, const PathPlan& plan) {

@@ -116,12 +116,12 @@ TEST(TreeDetailedBalance, MultinomialInPlacedWorlds) {
   }
 }
 
-TEST(TreeDetailedBalance, SliceInStrewnWorlds) {
+TEST(TreeDetailedBalance, SliceInRandomWorlds) {
   for (const World& world : strewn_worlds(20, 0, 60)) expect_balanced(world, {true, 4});
   for (const World& world : strewn_worlds(34, 1, 60)) expect_balanced(world, {true, 4});
 }
 
-TEST(TreeDetailedBalance, MultinomialInStrewnWorlds) {
+TEST(TreeDetailedBalance, MultinomialInRandomWorlds) {
   for (const World& world : strewn_worlds(20, 0, 200)) expect_balanced(world, {false, 4});
   for (const World& world : strewn_worlds(34, 0, 200)) expect_balanced(world, {false, 4});
 }
@@ -131,7 +131,7 @@ TEST(TreeDetailedBalance, SliceWithAnEnergyLimitBelowTheSlice) {
   for (const World& world : strewn_worlds(20, 0, 60)) expect_balanced(world, {true, 4, 1.5});
 }
 
-/// A selection that forgets the weights.
+/// A selection that ignores the weights.
 struct UniformSelection : MixedSelection {
   void choose(Selected& selected, Selected& candidate, double) {
     MixedSelection::choose(selected, candidate, 0.5);
@@ -208,7 +208,7 @@ double log_sum(double a, double b) {
 
 /// The law of the selected state, computed in logarithms from the definition: within a half by
 /// weight, between halves with probability min(1, w(new half) / w(old tree)). Logarithms are taken
-/// relative to the tree's largest weight: where they matter they are small, so they are precise.
+/// relative to the tree's largest weight: those that matter are small, and so precise.
 std::map<int, double> expected_selection(const World& world, const Trajectory& trajectory,
                                          const ExpectedTree& tree) {
   const WeightRule rule(world, trajectory);
@@ -249,7 +249,7 @@ double expected_log_weight(const World& world, const Trajectory& trajectory,
   return sum;
 }
 
-/// Which endings a test has seen: to prove something of an ending it must have happened.
+/// Which endings have occurred: a test of an ending proves something only if it did.
 using Endings = std::set<Ending>;
 
 /// Every tree of a world is the one the definition gives.
@@ -295,7 +295,7 @@ TEST(Tree, EndsAndSelectsAsDefined) {
                            Ending::depth_limit}));
 }
 
-TEST(Tree, TellsEachEnding) {
+TEST(Tree, ReportsEachEnding) {
   struct Case {
     World world;
     std::uint64_t word;
@@ -318,14 +318,14 @@ TEST(Tree, TellsEachEnding) {
       {World(flat).turn_on(14, 17), 0b111, 4, Ending::turned_inside, 2, 7},
       {World(flat).diverge_at(13), 0b111, 4, Ending::diverged, 1, 3},
       {World(flat).diverge_at(11), 0b111, 4, Ending::diverged, 0, 1},
-      // Turning comes before a divergence that lies behind it, and the other way round.
+      // Turning takes precedence over a later divergence, and vice versa.
       {World(flat).turn_on(14, 15).diverge_at(16), 0b111, 4, Ending::turned_inside, 2, 5},
       {World(flat).turn_on(14, 17).diverge_at(16), 0b111, 4, Ending::diverged, 2, 6},
       // Backward: 10 | 9 | 8 7 | 6 5 4 3.
       {World(flat).turn_on(3, 6), 0b000, 4, Ending::turned_inside, 2, 7},
       {World(flat).turn_on(7, 10), 0b000, 4, Ending::turned, 2, 3},
       {World(flat).diverge_at(4), 0b000, 4, Ending::diverged, 2, 6},
-      // A segment that no subtree covers exactly does not count: 11 12 is no subtree here.
+      // A segment that no subtree covers exactly does not count: 11 12 is not a subtree here.
       {World(flat).turn_on(11, 12), 0b111, 3, Ending::depth_limit, 3, 7},
       // The first bit is the first doubling: 10 | 11 | 9 8.
       {World(flat).turn_on(8, 11), 0b001, 4, Ending::turned, 2, 3},
@@ -352,8 +352,7 @@ TEST(Tree, NamesItsEndings) {
   EXPECT_EQ(describe(Ending::depth_limit), "depth limit");
 }
 
-/// Falls of energy far beyond what a plain number can hold, with and without ties to what came
-/// before.
+/// Falls of energy far beyond the range of a double, with and without ties.
 std::vector<World> steep_worlds() {
   std::vector<World> worlds;
   worlds.emplace_back(
@@ -391,7 +390,7 @@ TEST(TreeScale, WeightOfTheTreeEqualsLogarithms) {
         NoKeeper keeper;
         const auto tree = grow_tree(world, states, trajectory, 4, selection, keeper);
         const ExpectedTree expected = expected_tree(world, trajectory, 4);
-        double scale = 0;  // of the committed states alone: a dropped half leaves no trace
+        double scale = 0;  // of the committed states only: a dropped half has no effect
         for (int i = expected.lowest; i <= expected.highest; ++i) {
           const double log_weight = WeightRule(world, trajectory).log_weight(i);
           if (log_weight > log_weight_limit) scale = std::max(scale, log_weight);

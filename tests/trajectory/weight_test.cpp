@@ -18,7 +18,7 @@ TEST(Weight, OfAMultinomialLeafIsItsDensityRelativeToTheStart) {
   EXPECT_EQ(multinomial_weight(std::numeric_limits<double>::infinity()).value, 0);
 }
 
-TEST(Weight, GetsAScaleOfItsOwnAfterAHugeFall) {
+TEST(Weight, GetsItsOwnScaleAfterAHugeFall) {
   const Weight weight = multinomial_weight(-2000);
   EXPECT_EQ(weight.value, 1);
   EXPECT_EQ(weight.log_scale, 2000);

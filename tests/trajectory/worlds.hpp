@@ -17,7 +17,7 @@ inline World bumpy_world(int size) {
   return World(std::move(log_density));
 }
 
-/// Worlds in which each kind of ending happens where one would look for a mistake.
+/// Worlds in which each kind of ending happens where mistakes are likely.
 inline std::vector<World> placed_worlds() {
   const auto turn_all = [](World world, int length) {
     for (int i = 0; i + length <= world.size(); ++i) world.turn_on(i, i + length - 1);
@@ -37,7 +37,7 @@ inline std::vector<World> placed_worlds() {
   return worlds;
 }
 
-/// Worlds with turning segments and divergent states strewn at several rates.
+/// Worlds with random turning segments and divergent states at several rates.
 inline std::vector<World> strewn_worlds(int size, double grain, std::uint64_t count) {
   std::vector<World> worlds;
   for (std::uint64_t seed = 0; seed < count; ++seed) {
