@@ -23,10 +23,11 @@
 #include "processor.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/run/engine.hpp"
+#include "run_program.hpp"
 
+namespace rehmc {
 namespace {
 
-using namespace rehmc;
 using bench::interleave;
 using bench::median_over_rounds;
 
@@ -121,7 +122,7 @@ void time_target(const Target& target, double peak) {
     all.push_back(std::make_unique<Chains>(target.density,
                                            arm == 0 ? EngineKind::threads : EngineKind::batch,
                                            chains[arm], chains[arm]));
-    arms.push_back([&, arm] { all[arm]->draw(target.draws); });
+    arms.emplace_back([&, arm] { all[arm]->draw(target.draws); });
   }
   const auto seconds = interleave(arms, rounds);
   for (std::size_t arm = 0; arm < arms.size(); ++arm) {
@@ -148,9 +149,7 @@ DiagonalNormal wishart_normal() {
   return DiagonalNormal(deviations);
 }
 
-}  // namespace
-
-int main() {
+int run(int /*count*/, char** /*words*/) {
   const double peak = measure_peak();
   fmt::print("one core: {:.1f} GFLOP/s at most, {:.1f} GB/s from memory\n\n", 1e-9 * peak,
              1e-9 * measure_bandwidth());
@@ -171,3 +170,8 @@ int main() {
   for (const Target& target : targets) time_target(target, peak);
   return 0;
 }
+
+}  // namespace
+}  // namespace rehmc
+
+int main(int count, char** words) { return rehmc::bench::run_program(rehmc::run, count, words); }

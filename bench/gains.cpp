@@ -29,6 +29,7 @@
 #include "rehmc/run/sample.hpp"
 #include "rehmc/summary/sharpening.hpp"
 #include "rehmc/summary/summary.hpp"
+#include "run_program.hpp"
 
 namespace rehmc {
 namespace {
@@ -377,4 +378,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace rehmc
 
-int main(int argc, char** argv) { return rehmc::run(argc, argv); }
+int main(int count, char** words) { return rehmc::bench::run_program(rehmc::run, count, words); }

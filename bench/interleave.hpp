@@ -1,9 +1,8 @@
 // Times several pieces of work side by side, in turns, so that a slow moment hits them all alike.
 #pragma once
 
-#include <time.h>
-
 #include <cstddef>
+#include <ctime>
 #include <functional>
 #include <vector>
 

@@ -23,10 +23,11 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
 #include "rehmc/summary/sharpening.hpp"
+#include "run_program.hpp"
 
+namespace rehmc {
 namespace {
 
-using namespace rehmc;
 using bench::append;
 using bench::cpu_seconds;
 using bench::interleave;
@@ -266,9 +267,7 @@ void write_json(const std::vector<Row>& rows, const std::string& path) {
   std::ofstream(path) << text;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   // As the command does.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
@@ -289,3 +288,8 @@ int main(int argc, char** argv) {
   }
   return 0;
 }
+
+}  // namespace
+}  // namespace rehmc
+
+int main(int count, char** words) { return rehmc::bench::run_program(rehmc::run, count, words); }

@@ -17,12 +17,12 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/bridge.hpp"
+#include "run_program.hpp"
 #include "stan/model.hpp"
 #include "stan/process.hpp"
 
+namespace rehmc {
 namespace {
-
-using namespace rehmc;
 
 constexpr std::size_t rounds = 25;
 
@@ -170,9 +170,7 @@ double progress_overhead(const std::filesystem::path& command) {
   return bench::median(overheads);
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+int run(int count, char** words) {
   if (count < 3) {
     fmt::print(stderr, "usage: stan_bench REHMC EXAMPLES [JSON]\n");
     return 64;
@@ -190,4 +188,10 @@ int main(int count, char** words) {
                         json.size() > 2 ? ",\n" : "", row.name, row.value, row.unit);
   }
   if (count > 3) std::ofstream(words[3]) << json << "\n]\n";
+  return 0;
 }
+
+}  // namespace
+}  // namespace rehmc
+
+int main(int count, char** words) { return rehmc::bench::run_program(rehmc::run, count, words); }

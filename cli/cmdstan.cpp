@@ -150,7 +150,7 @@ std::vector<std::string> sample_words(Arguments& arguments) {
   pass("data file", "--data");
   pass("init", "--init");
   pass("num_threads", "--threads");
-  if (arguments.take("save_warmup", "0") == "1") words.push_back("--save-warmup");
+  if (arguments.take("save_warmup", "0") == "1") words.emplace_back("--save-warmup");
   const std::string warmup = arguments.take("num_warmup", "1000");
   const bool adapts = arguments.take("engaged", "1") != "0";
   words.insert(words.end(), {"--warmup", adapts ? warmup : "0"});

@@ -117,9 +117,9 @@ Option Command::option(const std::string& names, std::vector<std::string>& value
   return Option(app_->add_option(names, values, help));
 }
 
-Option Command::option(const std::string& names, std::function<void(const std::string&)> set,
+Option Command::option(const std::string& names, const std::function<void(const std::string&)>& set,
                        const std::string& help) {
-  return Option(app_->add_option_function<std::string>(names, std::move(set), help));
+  return Option(app_->add_option_function<std::string>(names, set, help));
 }
 
 Option Command::flag(const std::string& names, bool& value, const std::string& help) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): its name is CLI11's
 class App;
 class Option;
 }  // namespace CLI
@@ -65,7 +65,7 @@ class Command {
   Option option(const std::string& names, double& value, const std::string& help);
   Option option(const std::string& names, std::vector<std::string>& values,
                 const std::string& help);
-  Option option(const std::string& names, std::function<void(const std::string&)> set,
+  Option option(const std::string& names, const std::function<void(const std::string&)>& set,
                 const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
   /// Names as in "--this,!--no-this": `set` gets which one was given.

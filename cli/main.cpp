@@ -13,9 +13,8 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/suggest.hpp"
 
+namespace rehmc {
 namespace {
-
-using namespace rehmc;
 
 /// Prints what is wrong with the command line, in two lines.
 void print_usage_error(const std::vector<std::string>& names, const cli::UsageError& error,
@@ -31,9 +30,7 @@ void print_usage_error(const std::vector<std::string>& names, const cli::UsageEr
              known ? " " : "", known ? first : "");
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+int run(int count, char** words) {
   // Summaries allocate and free large arrays; getting these from the system each time would take a
   // fifth of the run time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -66,3 +63,8 @@ int main(int count, char** words) {
     return cli::print_error(error);
   }
 }
+
+}  // namespace
+}  // namespace rehmc
+
+int main(int count, char** words) { return rehmc::run(count, words); }

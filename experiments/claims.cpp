@@ -345,10 +345,10 @@ void judge_overhead(const fs::path& folder, std::vector<Claim>& claims) {
   const std::map<std::string, double> theirs{
       {"gaussian", 6}, {"logistic", 1}, {"volatility", 6}, {"cox", 6}};
   for (std::size_t r = 0; r < table.rows(); ++r) {
-    const std::string recycling = table.text(r, "recycling");
+    const std::string& recycling = table.text(r, "recycling");
     const bool papers_way = recycling.starts_with("stride");
     if (!papers_way && !recycling.starts_with("spread")) continue;
-    const std::string name = table.text(r, "case");
+    const std::string& name = table.text(r, "case");
     const Measured time{table.number(r, "time_percent"), table.number(r, "time_error")};
     const double bound = theirs.at(name);
     claims.push_back(

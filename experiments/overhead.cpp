@@ -1,11 +1,10 @@
 // Kernels that take turns on one thread.
 #include "experiments/overhead.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <ctime>
 #include <iterator>
 #include <memory>
 #include <utility>

@@ -381,7 +381,7 @@ std::span<const std::span<const double>> ParameterReader::read(
   for (std::size_t s = 0; s < states.size(); ++s) {
     positions_.push_back(states[s].state.position);
     places_.emplace_back(values_.data() + s * d, d);
-    views_.push_back(places_.back());
+    views_.emplace_back(places_.back());
   }
   density_.evaluate_quantities_batch(positions_, places_);
   return views_;

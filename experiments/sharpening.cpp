@@ -111,7 +111,7 @@ void read_as_coordinates(const Workshop& workshop, Density density, SampleResult
     for (std::size_t s = 0; s * d < record.kept.size(); ++s) {
       workshop.check_stop();
       density(std::span(record.kept).subspan(s * d, d), gradient);
-      std::copy(gradient.begin(), gradient.end(), record.kept_gradient.begin() + s * d);
+      std::copy(gradient.begin(), gradient.end(), record.kept_gradient.data() + s * d);
     }
   }
 }

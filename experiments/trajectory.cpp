@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "experiments/csv.hpp"
 #include "models/banana.hpp"
@@ -74,7 +75,7 @@ void write_trajectory(const std::filesystem::path& folder) {
 
   const Banana density;
   std::vector<std::array<double, 3>> grid;
-  double greatest = -INFINITY;
+  double greatest = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < grid_points; ++i) {
     for (std::size_t j = 0; j < grid_points; ++j) {
       const double x[] = {at(x_range, j), at(y_range, i)};

@@ -248,7 +248,9 @@ void adapt_metrics(const Workshop& workshop, const Density& density, std::span<c
     TunedMetrics tuned{{of_draws.metric(), of_recycled.metric()},
                        {chain.position().begin(), chain.position().end()}};
     // Without usable moments the old metric stays, as in any warmup.
-    for (auto& metric : tuned.metrics) metric = metric == nullptr ? unit : std::move(metric);
+    for (auto& metric : tuned.metrics) {
+      if (metric == nullptr) metric = unit;
+    }
     look(length, tuned);
   }
 }

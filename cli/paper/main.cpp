@@ -16,9 +16,9 @@
 #include "experiments/paper.hpp"
 #include "rehmc/core/error.hpp"
 
+namespace rehmc {
 namespace {
 
-using namespace rehmc;
 namespace fs = std::filesystem;
 
 struct PaperOptions {
@@ -84,7 +84,7 @@ bool compute(const experiments::PaperSettings& settings) {
   return true;
 }
 
-int run(PaperOptions options) {
+int run_paper(PaperOptions options) {
   if (options.list) {
     print_sections();
     return 0;
@@ -136,9 +136,7 @@ void add_options(cli::Command command, PaperOptions& options) {
                "Run no simulation: draw figures and page from the tables in the folder");
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+int run(int count, char** words) {
   cli::CommandLine line("rehmc-paper",
                         "Reproduce the experiments of Nishimura & Dunson (2020): tables, figures, "
                         "a page",
@@ -147,7 +145,7 @@ int main(int count, char** words) {
   add_options(line.root(), options);
   try {
     if (const auto done = line.parse(count, words)) return *done;
-    return run(options);
+    return run_paper(options);
   } catch (const cli::UsageError& error) {
     fmt::print(stderr, "rehmc: {}\nFor all options: rehmc-paper --help\n", error.what());
     return static_cast<int>(ExitCode::usage);
@@ -155,3 +153,8 @@ int main(int count, char** words) {
     return cli::print_error(error);
   }
 }
+
+}  // namespace
+}  // namespace rehmc
+
+int main(int count, char** words) { return rehmc::run(count, words); }

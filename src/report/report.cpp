@@ -44,7 +44,7 @@ std::string report_page(const SampleResult& result, const RunSummary& summary,
   constexpr std::size_t most_title = 300;
   const std::string title =
       info.title.empty() ? "A run" : escaped(info.title.substr(0, most_title));
-  const std::string data = report_data(result, summary, info);
+  const std::string data = report::report_data(result, summary, info);
   const std::map<std::string_view, std::string_view> parts{
       {"title", title},
       {"data", data},

@@ -12,9 +12,7 @@
 #include "shown_draws.hpp"
 #include "shown_parameters.hpp"
 
-namespace rehmc {
-
-namespace report {
+namespace rehmc::report {
 
 namespace {
 
@@ -137,10 +135,7 @@ Json parameters_json(const SampleResult& result, const std::vector<ParameterSumm
 
 }  // namespace
 
-}  // namespace report
-
 std::string report_data(const SampleResult& result, const RunSummary& run, const ReportInfo& info) {
-  using namespace report;
   const std::vector<ParameterSummary>& summary = run.parameters;
   const std::size_t draws = total_draws(result);
   const ShownDraws shown = choose_draws(result);
@@ -173,4 +168,4 @@ std::string report_data(const SampleResult& result, const RunSummary& run, const
   return script_text(json);
 }
 
-}  // namespace rehmc
+}  // namespace rehmc::report

@@ -5,8 +5,8 @@
 
 #include "rehmc/report/report.hpp"
 
-namespace rehmc {
+namespace rehmc::report {
 
 std::string report_data(const SampleResult& result, const RunSummary& run, const ReportInfo& info);
 
-}  // namespace rehmc
+}  // namespace rehmc::report
