@@ -1,4 +1,4 @@
-// The batch engine against threads: time per leapfrog step and chain, and how much of the machine.
+// The batch engine against threads: time per leapfrog step and chain, and the share of peak speed.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ constexpr double tiny_step = 1e-4;
 constexpr int depth = 4;
 constexpr std::uint64_t steps_per_draw = (1U << depth) - 1;
 
-/// NUTS of so many chains on one core, with unit metric.
+/// NUTS with this many chains on one core, with the unit metric.
 class Chains {
  public:
   Chains(const Density& density, EngineKind kind, std::size_t chains, std::size_t batch)

@@ -75,7 +75,7 @@ struct RunOutcome {
   bool passed = true;
 };
 
-/// What is known of a target without sampling it: no errors.
+/// The exact values of a target: no errors.
 template <class Model>
 RunOutcome exact(const Model& model) {
   RunOutcome truth;
@@ -111,7 +111,7 @@ Target built_in(std::string label, const std::string& name, int runs = 400) {
           {},
           runs < 400 ? 8000 : 20000};
 }
-/// As users read it, functions of several coordinates included.
+/// As users read it, including functions of several coordinates.
 Target as_read(std::string label, const std::string& name, int runs = 400) {
   return {std::move(label), make_model(name, "", "").density, runs};
 }
@@ -132,7 +132,7 @@ RunOutcome run_once(const Density& density, std::uint64_t seed, int draws) {
     one.plain = values_of(row.plain);
     one.recycled = values_of(*row.recycled);
     one.sharp = row.sharpened.has_value();
-    // What the summary of a run shows where sharpening is refused.
+    // What the summary of a run shows if sharpening is refused.
     one.sharpened = one.sharp ? values_of(row.sharpened->estimate) : one.recycled;
     if (!one.sharp) continue;
     one.mean_has_error = row.sharpened->mean_has_error;
@@ -155,12 +155,12 @@ struct Row {
   double most_honesty = 0;
   double worst_bias = 0;   ///< largest |mean error| in its standard errors
   double common_bias = 0;  ///< mean over parameters of (mean error / its sd in a single run)
-  /// Of what the summaries of all runs show, which is the recycled estimate where sharpening is
-  /// refused: whether it is depends on the draws, so that the sharpened runs alone are a selection.
+  /// Of what the summaries of all runs show, which is the recycled estimate if sharpening is
+  /// refused: this depends on the draws, so that the sharpened runs alone are a biased selection.
   double shown_honesty = 0;
   double shown_bias = 0;
   /// Recycled over sharpened variance: the least over parameters, and the least upper bound of it
-  /// that holds for all parameters with a chance of 99.9%.
+  /// that holds for all parameters with probability 99.9%.
   double least_ratio = std::numeric_limits<double>::infinity();
   double least_upper_ratio = std::numeric_limits<double>::infinity();
   double warned = 0;  ///< share of runs and parameters that warn of tails without finite errors
@@ -206,8 +206,8 @@ Estimates estimates_of(const std::vector<RunOutcome>& runs, const Value& truth, 
   return all;
 }
 
-/// Factor on a ratio of variances of paired estimates (Morgan 1939; Pitman 1939) that it stays
-/// below with a chance of 99.9% for all of so many.
+/// Factor on a ratio of variances of paired estimates (Morgan 1939; Pitman 1939) that all of this
+/// many ratios stay below with probability 99.9%.
 double upper_factor(const Estimates& estimates, std::size_t comparisons) {
   const double a_mean = mean_of(estimates.recycled);
   const double b_mean = mean_of(estimates.sharpened);
@@ -365,11 +365,11 @@ int run(int argc, char** argv) {
     const Target target = make();
     if (target.label.find(only) == std::string::npos) continue;
     const int count = asked > 0 ? std::min(asked, target.runs) : target.runs;
-    // Twenty times as many draws, where the truth is not known: its own error is counted.
+    // If the truth is not known, twenty times as many draws: their own error is included.
     const RunOutcome reference =
         target.truth ? *target.truth : run_once(target.density, 1, target.reference_draws);
     all.push_back(report(target, run_all(target.density, count), reference));
-    // After each target, so that a run that is stopped leaves what it has.
+    // After each target, so that a stopped run leaves its results.
     if (!file.empty()) std::ofstream(file) << all.dump(1) << "\n";
   }
   return 0;

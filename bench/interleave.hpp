@@ -1,4 +1,4 @@
-// Times several pieces of work side by side, in turns, so that a slow moment hits them all alike.
+// Times several pieces of work in turns, so that a slow moment affects all of them equally.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace rehmc::bench {
 
-/// CPU time of this thread: what others do on the machine counts less than on the wall clock.
+/// CPU time of this thread: less affected by other programs than the wall clock.
 inline double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

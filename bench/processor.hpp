@@ -1,4 +1,4 @@
-// The model of the processor, without which a measured time says little.
+// The model of the processor, to be reported with measured times.
 #pragma once
 
 #include <fstream>
@@ -6,7 +6,7 @@
 
 namespace rehmc::bench {
 
-/// As /proc/cpuinfo names it; "unknown" where it does not.
+/// As named in /proc/cpuinfo; "unknown" if it is not.
 inline std::string processor() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {

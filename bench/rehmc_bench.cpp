@@ -44,7 +44,7 @@ struct Row {
   std::string name;
   double value;
   std::string unit;
-  std::string bar;  ///< what the project asks for; empty for orientation only
+  std::string bar;  ///< the project's requirement; empty if there is none
 };
 
 /// A chain with a fixed tuning, for timing.
@@ -77,7 +77,7 @@ class Sampler {
       benchmark::DoNotOptimize(transition.recycled.data());
     });
   }
-  /// Likewise, and shows every transition to somebody.
+  /// Likewise, and passes every transition to a function.
   template <class Look>
   std::uint64_t draw(std::uint64_t n, Look&& look) {
     std::uint64_t leapfrogs = 0;
@@ -117,7 +117,7 @@ class Recorder {
   KeptGradients gradients_;
 };
 
-/// What keeping gradients adds to sampling.
+/// The cost of keeping gradients.
 void time_sharpening(std::vector<Row>& rows, const std::string& name, const Density& density,
                      Sampler::Options options, std::uint64_t draws, const std::string& bar) {
   options.recycling = {RecyclingKind::spread, 8};
@@ -149,7 +149,7 @@ void time_regressions(std::vector<Row>& rows) {
 template <class Model>
 void bare_loop(Model& model, std::uint64_t steps) {
   const std::size_t d = model.dimension();
-  // One block, a cache line apart: separate allocations now and then fall on the same cache sets.
+  // One block, a cache line apart: separate allocations sometimes map to the same cache sets.
   AlignedVector block(3 * vector_stride(d));
   double* x = block.data();
   double* p = x + vector_stride(d);
@@ -218,7 +218,7 @@ void time_logistic(std::vector<Row>& rows) {
   constexpr double step = 0.05;
   constexpr std::uint64_t draws = 60;
   std::vector<std::vector<double>> seconds;
-  // Where memory happens to lie is worth as much as what is measured here: more layouts.
+  // The position in memory has as large an effect as what is measured here: more layouts.
   for (std::size_t layout = 0; layout < 4 * layouts; ++layout) {
     Sampler none(model, {.depth = 10, .step_size = step});
     Sampler spread(model,

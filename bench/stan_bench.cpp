@@ -1,4 +1,4 @@
-// The speed of Stan programs and of the command: what they add to the raw library.
+// The speed of Stan programs and of the command: their overhead over the library.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -160,7 +160,7 @@ double command_seconds(const std::filesystem::path& command, const std::string& 
   return seconds;
 }
 
-/// What showing progress costs, as a share of a run without it. The two take turns.
+/// The cost of the progress display, as a share of a run without it. The two take turns.
 double progress_overhead(const std::filesystem::path& command) {
   std::vector<double> overheads;
   for (std::size_t round = 0; round < rounds; ++round) {

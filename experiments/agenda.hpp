@@ -1,4 +1,4 @@
-// What a run has to do and how much is done, for the estimate of the time left.
+// The work of a run and how much is done, for the estimate of the remaining time.
 #pragma once
 
 #include <filesystem>

@@ -44,8 +44,8 @@ struct Bins {
   }
 };
 
-/// The places (parameter * Bins::count + bin) that values fall into; those below the first bin have
-/// none, those above the last are in it.
+/// The indices (parameter * Bins::count + bin) that values fall into; those below the first bin
+/// have none, those above the last are in it.
 class Places {
  public:
   void find(const Bins& of, std::span<const double> values);

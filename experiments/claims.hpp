@@ -13,7 +13,7 @@ namespace rehmc::experiments {
 enum class Agreement {
   agrees,
   differs,
-  unclear,  ///< the Monte Carlo error is too large to tell
+  unclear,  ///< the Monte Carlo error is too large to decide
 };
 std::string describe(Agreement agreement);
 
@@ -28,8 +28,8 @@ struct Claim {
   std::string remark;
 };
 
-/// The claims about what is there: the test cases given, and the tables of tuning and overhead in
-/// the folder.
+/// The claims that can be checked: about the given test cases, and the tables of tuning and
+/// overhead in the folder.
 std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>& cases,
                                 const std::filesystem::path& folder);
 

@@ -30,7 +30,7 @@ struct Cell {
 class Table {
  public:
   explicit Table(std::vector<std::string> columns);
-  /// NoInputError if the file is not there, DataError if it is not a table: names file and line.
+  /// NoInputError if the file does not exist; DataError with file and line if it is not a table.
   static Table read(const std::filesystem::path& path);
   /// The file is written completely or not at all.
   void write(const std::filesystem::path& path) const;
@@ -40,8 +40,8 @@ class Table {
 
   std::size_t rows() const { return rows_.size(); }
 
-  /// A cell, rows counted from 0. DataError names file, row and column if there is no such column,
-  /// or if a cell is not a number where one is expected; "nan" and "inf" are numbers.
+  /// A cell, rows counted from 0. DataError names file, row and column if the column does not
+  /// exist, or if a cell is not a number where one is expected; "nan" and "inf" are numbers.
   const std::string& text(std::size_t row, std::string_view column) const;
   double number(std::size_t row, std::string_view column) const;
   /// A whole column.

@@ -47,7 +47,7 @@ class Gains {
   Signs signs(std::size_t arm, Statistic statistic, double errors) const;
 
   const Study& study() const { return study_; }
-  std::size_t arm(Family family, std::size_t count) const;  ///< its place; throws if there is none
+  std::size_t arm(Family family, std::size_t count) const;  ///< its index; throws if there is none
   double acceptance() const { return total_.acceptance / total_.draws; }
   double leapfrogs() const { return total_.leapfrogs / total_.draws; }
   double seconds() const { return total_.seconds; }

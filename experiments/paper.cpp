@@ -43,7 +43,7 @@ std::string processor_name() {
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
-/// Version of the files in `pieces`: raise it when their contents change.
+/// Version of the files in `pieces`: increase it when their contents change.
 constexpr int piece_format = 3;
 
 /// A folder belongs to one scale and seed: pieces of different runs must not mix.

@@ -29,7 +29,7 @@ struct PaperSettings {
   bool fresh = false;  ///< discard what an earlier run has finished
 };
 
-/// How far the run is.
+/// The progress of the run.
 struct PaperProgress {
   std::string section;
   std::string piece;   ///< what was finished last
@@ -46,7 +46,7 @@ struct PaperCallbacks {
 
 /// Runs the sections, writes the numbers as CSV files into the output folder, and then the claims.
 /// What was finished by an earlier run of the same scale and seed is not run again. ConfigError for
-/// an unknown section, or a folder with another run; Stopped if the user asked to stop.
+/// an unknown section, or a folder with another run; Stopped if the user stopped it.
 void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks);
 
 }  // namespace rehmc::experiments

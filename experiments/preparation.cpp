@@ -23,7 +23,7 @@ std::size_t best(const std::vector<double>& curve) {
   return 1 + static_cast<std::size_t>(std::max_element(curve.begin(), curve.end()) - curve.begin());
 }
 
-/// Where every pilot chain begins: an exact draw, or the end of a warmup with NUTS.
+/// The start of every pilot chain: an exact draw, or the end of a warmup with NUTS.
 std::vector<std::vector<double>> first_states(const Workshop& workshop, const TestCase& test_case,
                                               const Size& size) {
   const std::uint64_t seed = workshop.seed_of(describe(test_case.name) + " pilot");
@@ -56,7 +56,7 @@ std::vector<std::vector<double>> first_states(const Workshop& workshop, const Te
   return states;
 }
 
-/// The pilot chains with one kernel, all in step.
+/// The pilot chains with one kernel, advanced together.
 class Pilots {
  public:
   Pilots(const Workshop& workshop, const TestCase& test_case,
@@ -96,7 +96,7 @@ class Pilots {
     StepSizeSettings settings;
     settings.target_acceptance = target_acceptance;
     DualAveraging averaging(settings);
-    averaging.restart(guess / 10);  // it pulls towards ten times where it starts
+    averaging.restart(guess / 10);  // iterates are pulled towards ten times the start
     tuning_.step_size = guess;
     for (std::size_t i = 0; i < iterations; ++i) {
       tuning_.step_size = averaging.learn(step([](std::size_t, const Transition&) {}));
@@ -173,7 +173,7 @@ JumpCurve measure_jumps(Pilots& pilots, std::size_t steps, std::size_t rounds) {
       starts[chain].assign(state.begin(), state.end());
     }
     pilots.step([&](std::size_t chain, const Transition& transition) {
-      // In a path that lost states the steps cannot be told apart.
+      // In a path that lost states the steps cannot be identified.
       std::span<const WeightedState> path = transition.recycled;
       const std::vector<double>& start = starts[chain];
       const auto square_jump = [&](const StateView& state) {

@@ -13,7 +13,7 @@ namespace rehmc::experiments {
 inline constexpr KernelKind all_kernels[] = {KernelKind::hmc, KernelKind::nuts_slice,
                                              KernelKind::nuts};
 
-/// Its place among them.
+/// Its index among them.
 std::size_t place_of(KernelKind kind);
 
 /// The normalised expected jump of paths by their number of steps, and where it is largest.
@@ -53,7 +53,7 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
 double step_size(const Preparation& preparation, KernelKind kind);
 
 /// Tunes every kernel to an acceptance probability of 0.7 by dual averaging on the mean over all
-/// pilot chains, which move in step.
+/// pilot chains, which advance together.
 Preparation prepare(const Workshop& workshop, const TestCase& test_case);
 
 /// The parameters of states; the views are valid until the next call.

@@ -40,7 +40,7 @@ std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name);
 std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name);
 
 /// The family of the paper: the smallest K whose ESS, averaged over all estimators, is within 5% of
-/// recycling everything; 0 if none of those that were tried is.
+/// recycling everything; 0 if none of those tried is.
 std::size_t sufficient_count(const CaseResults& results, KernelKind kind);
 
 /// The ESS with one K of that family, averaged likewise, as a share of that of recycling

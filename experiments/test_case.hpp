@@ -52,8 +52,8 @@ struct TestCase {
 inline constexpr std::uint64_t gaussian_seed = 367;
 
 /// Reads the data it needs from the folder (experiments/data/README.md names the files); without
-/// them it takes a simulated stand-in and says so in `notice`. DataError for files that
-/// exist but have other contents. The Cox process has cox_grid x cox_grid cells.
+/// them it uses simulated data and says so in `notice`. DataError for files that exist but have
+/// other contents. The Cox process has cox_grid x cox_grid cells.
 TestCase make_test_case(CaseName name, const std::filesystem::path& data_folder,
                         std::size_t cox_grid = 64);
 

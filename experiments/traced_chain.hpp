@@ -18,7 +18,7 @@ class TracedChain {
   TracedChain(const Density& density, const KernelSettings& settings, Tuning tuning,
               std::span<const double> start, const Address& address);
 
-  /// One iteration whose trajectory is not looked at.
+  /// One iteration whose trajectory is not used.
   const Transition& skip();
   /// One iteration; the views below are valid until the next.
   const Transition& step();

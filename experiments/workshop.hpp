@@ -18,7 +18,7 @@
 
 namespace rehmc::experiments {
 
-/// The user asked to stop. What was finished is kept.
+/// Thrown when the user stops the run. Finished pieces are kept.
 class Stopped : public Error {
  public:
   Stopped() : Error(ExitCode::interrupted, "stopped") {}
@@ -34,7 +34,7 @@ struct Workshop {
   /// Called with the name of every piece that is finished.
   std::function<void(const std::string& piece)> finished = [](const std::string&) {};
 
-  /// Throws Stopped if the user asked for it.
+  /// Throws Stopped if the user stopped the run.
   void check_stop() const {
     if (stop != nullptr && stop->load(std::memory_order_relaxed) > 0) throw Stopped();
   }
@@ -64,7 +64,7 @@ struct Workshop {
     write_whole(pieces / (name + ".bin"), archive.bytes());
     finished(name);
   }
-  /// The piece as stored, or made and stored now.
+  /// The stored piece, or a new one, which is then stored.
   template <class Make>
   auto load_or_make(const std::string& name, Make&& make) const {
     using Piece = decltype(make());

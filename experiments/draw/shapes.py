@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-# Okabe and Ito's colours, which people with any kind of colour blindness can tell apart.
+# Okabe and Ito's colours, which people with any kind of colour blindness can distinguish.
 BLACK = "#1c2330"
 GREY = "#7a8494"
 BLUE = "#0072b2"

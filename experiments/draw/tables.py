@@ -69,7 +69,7 @@ class Table:
 
 
 class Tables:
-    """The tables of one folder, and which of those that were asked for are missing."""
+    """The tables of one folder, and which of the requested ones are missing."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -89,6 +89,6 @@ class Tables:
         return table if table else None
 
     def take_missing(self):
-        """The files that were asked for in vain since the last call."""
+        """The files that were requested since the last call but are missing."""
         missing, self.missing = sorted(self.missing), set()
         return missing

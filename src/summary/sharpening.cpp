@@ -172,8 +172,8 @@ Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummar
   for (const ChainResult& chain : result.chains) chains.push_back(&chain.running->summary());
   if (!chains.front()->gradients()) {
     sharpening.refused =
-        "without stored draws, this needs parameters that are the coordinates, recycled states, "
-        "and --sharpen auto";
+        "gradients were not summed; without stored draws, that needs parameters that are the "
+        "coordinates, recycled states, and sharpening turned on";
     return sharpening;
   }
   sharpening.check = running_stein_check(chains);

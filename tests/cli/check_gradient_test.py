@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `rehmc check-gradient`: right gradients, data files good and bad, and absurd options."""
+"""Tests `rehmc check-gradient`: correct gradients, good and bad data files, and absurd options."""
 
 import json
 import pathlib

@@ -56,7 +56,7 @@ class CmdStanFolder(unittest.TestCase):
         make_cmdstan(self.cmdstan)
         self.program = self.folder / "model.stan"
         self.program.write_text(PROGRAM, encoding="utf-8")
-        # Nothing but CmdStan is there.
+        # Only CmdStan is installed.
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
         self.environment.pop("CMDSTAN", None)
 

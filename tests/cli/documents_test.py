@@ -69,7 +69,7 @@ class Documents(unittest.TestCase):
         in_tables = set(re.findall(r"^\| `(--[a-z-]+)", sample, re.MULTILINE))
         self.assertEqual(in_tables, options_of_help("sample"))
 
-    def test_no_document_names_an_option_that_is_not_there(self):
+    def test_no_document_names_an_option_that_does_not_exist(self):
         known = set().union(*(options_of_help(command) for command in COMMANDS), {"--version"})
         for command in COMMANDS[1:]:
             for option in options_of_help(command) - {"--help"}:

@@ -105,7 +105,7 @@ class Faults(unittest.TestCase):
         print(f"killed {hits} times", file=sys.stderr)
         self.assertGreaterEqual(hits, 25)
 
-    def test_first_signal_ends_orderly(self):
+    def test_first_signal_ends_cleanly(self):
         words = ["--draws", 4000]
         straight = self.straight(*words)
         for which in (signal.SIGINT, signal.SIGTERM):
@@ -138,7 +138,7 @@ class Faults(unittest.TestCase):
                 _, errors = process.communicate(timeout=60)
                 self.assertIn(process.returncode, (INTERRUPTED, -signal.SIGKILL), errors)
                 self.assert_resumes_to(run, straight)
-        # In other batches, and judged on the way.
+        # In other batches, and with `until` checked on the way.
         other = self.path / "other"
         words[words.index("--batch") + 1] = 7
         result = rehmc(*words, "--until", "ess>=1e9", "--quiet", "--output", other)
@@ -146,7 +146,7 @@ class Faults(unittest.TestCase):
         for chain in straight.glob("states-*.bin"):
             self.assertEqual((other / chain.name).read_bytes(), chain.read_bytes())
 
-    def test_second_signal_ends_at_once(self):
+    def test_second_signal_ends_immediately(self):
         words = ["--draws", 4000]
         straight = self.straight(*words)
         run = self.path / "twice"
@@ -158,7 +158,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(process.returncode, INTERRUPTED)
         self.assert_resumes_to(run, straight)
 
-    def test_damaged_checkpoint_is_noticed_and_the_previous_one_serves(self):
+    def test_damaged_checkpoint_is_detected_and_the_previous_one_used(self):
         words = ["--draws", 3000]
         straight = self.straight(*words)
 
@@ -189,7 +189,7 @@ class Faults(unittest.TestCase):
                 self.assertIn("checkpoint-1.bin", result.stderr)
 
     def test_full_disk_loses_nothing_that_was_stored(self):
-        """A limit on the size of files stands for a disk that fills up; a small tmpfs where we may mount one."""
+        """A limit on the size of files simulates a full disk; or a small tmpfs, if we may mount one."""
         words = ["--draws", 4000]
         straight = self.straight(*words)
         run = self.path / "limited"
@@ -256,7 +256,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(result.returncode, CANNOT_CREATE, path)
             self.assertIn(str(path), result.stderr)
 
-    def test_run_that_cannot_begin_leaves_nothing(self):
+    def test_run_that_cannot_start_leaves_nothing(self):
         run = self.path / "run"
         bad = self.path / "bad.json"
         bad.write_text('{"v": 1e300, "x": [1, 2, 3, 4, 5, 6, 7, 8, 9]}')

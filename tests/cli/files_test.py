@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that docs/files.md names the files of a run, their columns and their fields: all that there are, no other."""
+"""Tests that docs/files.md names the files of a run, their columns and their fields: all of them and no others."""
 
 import json
 import pathlib
@@ -34,14 +34,14 @@ class Files(unittest.TestCase):
         words = ["--data", data, "--checkpoint-seconds", "0", "--output", cls.run_folder]
         result = rehmc(*RUN, *words)
         assert result.returncode == 0, result.stderr
-        # One whose users read its coordinates, so that there is a picture of a trajectory.
+        # A model that reports its coordinates, so that there is a plot of a trajectory.
         cls.pictured = pathlib.Path(cls.folder.name, "pictured")
         result = rehmc("sample", "funnel", *RUN[2:], "--output", cls.pictured)
         assert result.returncode == 0, result.stderr
         cls.bounded = pathlib.Path(cls.folder.name, "bounded")
         result = rehmc(*RUN, "--no-draws", "--output", cls.bounded)
         assert result.returncode == 0, result.stderr
-        # Without draws, coordinates alone are sharpened.
+        # Without draws, only coordinates are sharpened.
         cls.summed = pathlib.Path(cls.folder.name, "summed")
         result = rehmc("sample", "standard-normal", *RUN[2:], "--draws", "600", "--no-draws", "--output", cls.summed)
         assert result.returncode == 0, result.stderr
@@ -147,7 +147,7 @@ class Files(unittest.TestCase):
         self.assertEqual(at, len(content))
 
     def test_exit_codes(self):
-        """The codes that can be had without breaking anything; faults_test has the others."""
+        """The codes that need no fault; faults_test has the others."""
         described = {int(code) for code in re.findall(r"^\| (\d+) \|", section("Exit codes"), re.MULTILINE)}
         self.assertEqual(described, {0, 1, 64, 65, 66, 70, 73, 74, 78, 130})
         for code, words in {

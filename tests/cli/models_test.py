@@ -36,7 +36,7 @@ class Models(unittest.TestCase):
             self.assertIn("did you mean 'eight-schools'?", result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
 
-    def test_refuses_words_it_does_not_know(self):
+    def test_rejects_unknown_words(self):
         for words in [("models", "--xml"), ("models", "banana", "funnel")]:
             result = rehmc(*words)
             self.assertEqual((result.returncode, result.stdout), (64, ""), words)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `rehmc paper` and the program rehmc-paper behind it: the directions of the paper's main claims at scale smoke,
+"""Tests `rehmc paper` and the program rehmc-paper that it runs: the directions of the paper's main claims at scale smoke,
 continuing after a stop, drawing, bad input.
 
 The numbers depend on the seed alone, so that nothing here fails by chance from one run to the next; another seed
@@ -41,7 +41,7 @@ class Paper(unittest.TestCase):
         cls.temporary.cleanup()
 
     def seconds(self, folder):
-        """How long the simulations of this folder took, as the page says."""
+        """How long the simulations of this folder took, according to the page."""
         return float({row["key"]: row["value"] for row in rows(folder / "run.csv")}["seconds"])
 
     def gain(self, case, kernel, statistic, family="all"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `rehmc sample` and what reads its output: options good and absurd, reproducibility, progress, stopping."""
+"""Tests `rehmc sample` and what reads its output: valid and absurd options, reproducibility, progress, stopping."""
 
 import csv
 import json
@@ -42,7 +42,7 @@ class Sample(unittest.TestCase):
     def summary(self, run):
         return json.loads((run / "summary.json").read_text())
 
-    def test_says_what_came_out_and_where_it_is(self):
+    def test_prints_the_results_and_where_they_are(self):
         run, result = self.sample("run")
         for word in ("eight-schools", "seed 3", "theta_trans.8", "rhat", "recycled", "gain", "Recycling:", "report.html", "rehmc extend"):
             self.assertIn(word, result.stdout)
@@ -81,7 +81,7 @@ class Sample(unittest.TestCase):
             gains.append((parameter["plain"]["mcse_mean"] / parameter["sharpened"]["mcse_mean"]) ** 2)
             error = abs(parameter["sharpened"]["mean"] + 0.5772156649015329)
             self.assertLess(error, 6 * parameter["sharpened"]["mcse_mean"])
-        # Fifty times as many draws, at least; in truth, thousands of times.
+        # Worth at least fifty times as many draws; in fact, thousands of times.
         self.assertGreater(min(gains), 50)
         self.assertGreater(statistics.median(gains), 200)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
@@ -89,7 +89,7 @@ class Sample(unittest.TestCase):
         self.assertNotIn("sharpened", plain["parameters"][0])
         self.assertIn("stein_check", plain)
 
-        # Neither the draws nor what is sampled depend on it.
+        # The draws do not depend on it.
         other = self.path / "not-sharpened"
         rehmc(*words, "--output", other, "--sharpen", "none")
         self.assertEqual(rows_of(run / "chain-2.csv"), rows_of(other / "chain-2.csv"))
@@ -143,7 +143,7 @@ class Sample(unittest.TestCase):
         for threads in (2, 4):
             other, _ = self.sample(f"threads-{threads}", "--threads", threads)
             self.assertEqual(differences(one, other), ["manifest.json", "posterior.nc", "report.html"])
-        # Those three name the number of threads among the settings; nothing else may differ.
+        # Those three contain the number of threads among the settings; nothing else may differ.
 
     def test_seeds_make_the_difference(self):
         run, _ = self.sample("run")
@@ -184,7 +184,7 @@ class Sample(unittest.TestCase):
         self.assertEqual(rehmc("extend", saved, "--draws", 20, "--quiet").returncode, 0)
         self.assertEqual(rehmc("check", saved).returncode, 0)
 
-    def test_metric_file_is_taken_back(self):
+    def test_metric_file_is_read_back(self):
         run, _ = self.sample("run")
         again, _ = self.sample("again", "--metric-file", run / "metric-1.json", "--warmup", 0, "--step-size", 0.4)
         first, second = (json.loads((r / "metric-1.json").read_text())["inv_metric"] for r in (run, again))
@@ -209,10 +209,10 @@ class Sample(unittest.TestCase):
         for number in range(1, 5):
             self.assertEqual(len(rows_of(run / f"chain-{number}.csv")[1]), draws)
             self.assertEqual(rows_of(run / f"chain-{number}.csv"), rows_of(other / f"chain-{number}.csv"))
-        # More draws than it stopped at, not than it might have taken.
+        # More draws than it stopped at, not more than its maximum.
         self.assertEqual(rehmc("extend", run, "--draws", 50, "--quiet").returncode, 0)
         self.assertEqual(self.summary(run)["draws"], draws + 50)
-        # What cannot be reached is told, and all draws are taken.
+        # A condition that cannot be reached is reported, and all draws are taken.
         _, result = self.sample("never", "--until", "mcse(mean)<=1e-9*sd")
         self.assertIn("not reached at 100 draws", result.stdout)
 
@@ -250,7 +250,7 @@ class Sample(unittest.TestCase):
             self.assertIsNone(row["sharpened"]["mcse_q50"])
         again = rehmc("summary", self.path / "sharpened", "--no-sharpen", "--json")
         self.assertNotIn('"sharpened"', again.stdout)
-        # Not even summed if it is not wanted: the same draws, and nothing to sharpen later.
+        # Not even summed if it is turned off: the same draws, and nothing to sharpen later.
         rehmc(*words, "--sharpen", "none", "--output", self.path / "plain")
         without = self.summary(self.path / "plain")
         self.assertNotIn("stein_check", without)
@@ -259,7 +259,7 @@ class Sample(unittest.TestCase):
             self.assertEqual(ours["plain"], theirs["plain"])
         refused = rehmc("summary", self.path / "plain", "--sharpen")
         self.assertEqual(refused.returncode, 65)
-        self.assertIn("sharpening was asked for", refused.stderr)
+        self.assertIn("sharpening turned on", refused.stderr)
 
     def test_strict_makes_warnings_fail(self):
         words = ["sample", "funnel", *SHORT, "--quiet", "--output"]
@@ -309,7 +309,7 @@ class Sample(unittest.TestCase):
         for word in ("chain 1", "chain 4", "done", "gradients", "\033["):
             self.assertIn(word, shown)
 
-    def test_absurd_values_are_told(self):
+    def test_absurd_values_are_reported(self):
         cases = [
             ("--chains", "0"), ("--chains", "-1"), ("--chains", "1.5"), ("--chains", "many"), ("--chains", "1e99"),
             ("--seed", "-1"), ("--seed", "x"), ("--warmup", "-1"), ("--draws", "0"), ("--draws", "99999999999"), ("--draws", "nan"), ("--threads", "-2"),
@@ -383,7 +383,7 @@ class Sample(unittest.TestCase):
                 self.assertIn(result.returncode, (DATA, CONFIG))
                 self.assertIn(word, result.stderr)
 
-    def test_summary_reads_csv_files_and_says_what_is_wrong_with_them(self):
+    def test_summary_reads_csv_files_and_reports_their_faults(self):
         run, _ = self.sample("run")
         files = sorted(run.glob("chain-*.csv"))
         told = json.loads(rehmc("summary", *files, "--json").stdout)

@@ -46,8 +46,8 @@ class Agreement(unittest.TestCase):
                     error = math.hypot(one["mcse_mean"], other["mcse_mean"])
                     scores.append((abs(one["mean"] - other["mean"]) / error, f"{program.stem}: {name}"))
         self.assertGreater(len(scores), 100)
-        # The runs have seeds of their own. Were the scores normal, one would be above the limit at this rate; they
-        # are nearly so: error bars from 1600 draws are themselves off by some 5%, which a limit above 5 forgives.
+        # The runs have different seeds. If the scores were normal, one would exceed the limit at this rate; they nearly
+        # are: error bars from 1600 draws are themselves off by some 5%, which a limit above 5 allows for.
         limit = statistics.NormalDist().inv_cdf(1 - FALSE_ALARMS / (2 * len(scores)))
         self.assertLess(max(scores)[0], limit, max(scores))
 

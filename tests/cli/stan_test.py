@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of Stan programs: examples, backends, files, messages, and whatever users can get wrong."""
+"""Tests of Stan programs: examples, backends, files, messages, and mistakes of users."""
 
 import csv
 import ctypes
@@ -114,7 +114,7 @@ class Examples(Folder):
         library = ctypes.CDLL(file)
 
         def call(name, *arguments):
-            """As R calls: every argument by pointer, followed by code, message and its address."""
+            """Calls as R does: every argument by pointer, followed by code, message and its address."""
             code, text, address = ctypes.c_int(0), ctypes.c_char_p(b""), ctypes.c_void_p()
             library[f"bs_{name}_R"](*arguments, *map(ctypes.byref, (code, text, address)))
             message = text.value.decode()
@@ -236,7 +236,7 @@ class Runs(Folder):
         self.assert_says(start("[{}]"), 65, "init.json", "1 chains, expected 2")
         self.assert_says(start("{"), 65, "init.json: is not JSON")
 
-    def test_what_the_model_says_is_counted(self):
+    def test_messages_of_the_model_are_counted(self):
         program = 'parameters { real x; } model { print("at ", x); if (x > 1) reject("x is too large: ", x); x ~ std_normal(); }'
         result = rehmc(
             "sample", self.write("model.stan", program), "--warmup", 50, "--draws", 20, "--chains", 1,
@@ -261,7 +261,7 @@ class Runs(Folder):
         self.assertLess(len(lost), 90)
         failures = len(lost) + sum(row[z].lower() == "nan" for row in draws(self.folder / "run/chain-2.csv")[1])
         self.assertIn(f"failed to compute its quantities for {failures} of 200 draws, ", result.stderr)
-        # A run that is taken up again has counted on.
+        # A resumed run has continued to count.
         self.assertEqual(self.sample(program, None, "--draws", 60, name="half").returncode, 0)
         result = rehmc("extend", self.folder / "half", "--draws", 40, "--quiet")
         self.assertIn(f"for {failures} of 200 draws, ", result.stderr)
@@ -404,7 +404,7 @@ class BadInput(Folder):
         )
 
     def test_a_full_cache_leaves_no_broken_program(self):
-        # A compiler that fails half way, as on a full disk.
+        # A compiler that fails halfway, as on a full disk.
         compiler = self.write("g++", '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "No space left on device" >&2\nexit 1\n')
         compiler.chmod(0o755)
         environment = {**os.environ, "CXX": str(compiler)}
@@ -415,7 +415,7 @@ class BadInput(Folder):
 
 
 class StandIn(Folder):
-    """Compiling with a script in the place of g++, in a cache of its own that has the real stanc."""
+    """Compiling with a script in place of g++, in a separate cache that has the real stanc."""
 
     def setUp(self):
         super().setUp()
@@ -427,7 +427,7 @@ class StandIn(Folder):
 
 
 class Cache(StandIn):
-    """The stand-in's libraries are the sources that they are made of; it keeps a log of what it compiles."""
+    """The fake compiler's libraries are their sources; it keeps a log of what it compiles."""
 
     def setUp(self):
         super().setUp()
@@ -459,7 +459,7 @@ class Cache(StandIn):
         log = (self.folder / "log").read_text(encoding="utf-8").splitlines()
         return (self.folder / "made.so").read_text(encoding="utf-8"), sum(line.endswith("program.cpp") for line in log)
 
-    def test_everything_that_a_library_is_made_of_counts(self):
+    def test_everything_that_a_library_depends_on_counts(self):
         first = self.compile()
         self.assertEqual(first[1], 1)
         self.assertEqual(self.compile(), first)
@@ -483,7 +483,7 @@ class Cache(StandIn):
 
 
 class PrecompiledHeader(StandIn):
-    """Whose stand-in makes files, but no object: the real header takes 800 MB."""
+    """With a fake compiler that writes small files: the real header takes 800 MB."""
 
     def make_compiler(self, header, version="stand-in 1"):
         """Does `header` to compile a header; fails with its arguments otherwise."""
@@ -517,7 +517,7 @@ class PrecompiledHeader(StandIn):
         self.assertNotIn("-include", self.program_words())
 
     def program_words(self, *words):
-        """How the program itself is compiled, with the functions around it there already."""
+        """The command that compiles the program itself, when the functions around it are compiled already."""
         script = (self.folder / "g++").read_text(encoding="utf-8")
         functions = '*bridge_library.cpp*) for word in "$@"; do [ "$before" = -o ] && echo > "$word"; before=$word; done ;;'
         self.write("g++", script.replace("*c++-header*)", f"{functions}\n*c++-header*)"))
@@ -525,7 +525,7 @@ class PrecompiledHeader(StandIn):
         self.assertIn("program.cpp", result.stderr)
         return result.stderr
 
-    def test_half_of_one_is_none(self):
+    def test_a_partial_one_is_not_used(self):
         half = 'for word in "$@"; do [ "$before" = -o ] && echo half > "$word"; before=$word; done'
         for end in ("kill -9 $$", "echo No space left on device; exit 1"):
             self.make_compiler(f"{half}; {end}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the command rehmc and checks that the readers people use take its files and agree with its summary.
+"""Runs the command rehmc and checks that common readers accept its files and agree with its summary.
 
 usage: check_readers.py [--light] [--python PYTHON] COMMAND
 
@@ -23,7 +23,7 @@ DRAWS, WARMUP, CHAINS = 501, 301, 4  # odd, so that thinning by 2 must round
 
 
 class Run:
-    """One run folder, and what any reader must find in it, read here by nothing but the csv and json modules."""
+    """One run folder, and what any reader must find in it, read here with only the csv and json modules."""
 
     def __init__(self, command, folder, kernel, save_warmup, thin):
         self.folder, self.thin, self.label = folder, thin, folder.name
@@ -116,7 +116,7 @@ class Reader:
         return lines[0][1], {(folder, name, quantity): float(value) for folder, name, quantity, value in lines[1:]}
 
     def faults(self, run, numbers):
-        """What the reader found that differs from what is there, or did not find."""
+        """What the reader found that differs from the files, or did not find."""
         found = {key[1:]: value for key, value in numbers.items() if key[0] == str(run.folder)}
         for quantity in self.must_find:
             missing = {name for name, of in run.expected if of == quantity and not name.endswith("__")}

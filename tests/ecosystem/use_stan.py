@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the clients of Stan take what `rehmc compile` and `rehmc cmdstan-exe` make of a program.
+"""Checks that the clients of Stan accept what `rehmc compile` and `rehmc cmdstan-exe` build from a program.
 
 usage: use_stan.py COMMAND
 
@@ -72,7 +72,7 @@ def use_r(library):
 
 
 def use_cmdstanpy(executable, folder):
-    # cmdstanpy asks which CmdStan there is, even if it has an executable already.
+    # cmdstanpy looks for CmdStan even if it already has an executable.
     (folder / "cmdstan" / "bin").mkdir(parents=True)
     (folder / "cmdstan" / "makefile").write_text("CMDSTAN_VERSION := 2.39.0\n", encoding="utf-8")
     os.environ["CMDSTAN"] = str(folder / "cmdstan")

@@ -1,4 +1,4 @@
-// Densities that evaluate many points at once, and densities that somebody else evaluates.
+// Densities that evaluate many points at once, and densities with an external evaluator.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace rehmc {
 namespace {
 
-/// Value and gradient say which call made them.
+/// Value and gradient show which call computed them.
 class Square {
  public:
   std::size_t dimension() const { return 2; }

@@ -1,4 +1,4 @@
-// Densities in shared libraries: what they give, and what is said of libraries that are none.
+// Densities in shared libraries: their results, and the errors for libraries that are not models.
 #include "rehmc/model/bridge.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 const std::filesystem::path folder = REHMC_TEST_BRIDGES;
 
-/// What making this model says.
+/// The error message of constructing this model.
 std::string refusal(const std::filesystem::path& library, const std::string& data = "") {
   try {
     const BridgeDensity density(library, data);
@@ -94,7 +94,7 @@ TEST(Bridge, LosesOnlyGeneratedQuantitiesWhereTheyReject) {
   EXPECT_EQ(density.messages().kinds()[0].first, "no noise here");
 }
 
-TEST(Bridge, RejectsWithTheModelsWords) {
+TEST(Bridge, RejectsWithTheModelsMessage) {
   BridgeDensity density(folder / "bridge_good.so", "");
   const std::vector<double> x{10, 0};
   std::vector<double> gradient(2);
@@ -138,7 +138,7 @@ TEST(Bridge, CallsTakeTurnsWhereTheLibraryIsNotSafe) {
 
 // Chains move on the unconstrained scale, so the Jacobian belongs to their density; constants do
 // not matter, and dropping them saves time.
-TEST(Bridge, AsksForTheJacobianAndDropsConstants) {
+TEST(Bridge, IncludesTheJacobianAndDropsConstants) {
   BridgeDensity density(folder / "bridge_turns.so", "");
   const std::vector<double> x{3};
   std::vector<double> gradient(1);
@@ -147,7 +147,7 @@ TEST(Bridge, AsksForTheJacobianAndDropsConstants) {
   EXPECT_EQ(density.log_density(x), -4.5 + 3);
 }
 
-TEST(Bridge, SaysWhatIsWrongWithALibrary) {
+TEST(Bridge, ReportsWhatIsWrongWithALibrary) {
   expect_parts(refusal(folder / "no-such.so"), {"no-such.so: there is no such file"});
   expect_parts(refusal(folder / "bridge_stranger.so"),
                {"bridge_stranger.so: is a shared library, but not a model:", "bs_model_construct"});
@@ -157,13 +157,13 @@ TEST(Bridge, SaysWhatIsWrongWithALibrary) {
   expect_parts(refusal(text), {"is not a shared library"});
   std::ofstream(text) << "";
   expect_parts(refusal(text), {"is not a shared library"});
-  // The same library, said to be for another machine: bytes 18 and 19 name it.
+  // The same library, marked as built for another machine in bytes 18 and 19.
   std::string bytes = read_file(folder / "bridge_stranger.so");
   bytes[18] = static_cast<char>(0xF3);
   bytes[19] = 0;
   std::ofstream(text, std::ios::binary) << bytes;
   expect_parts(refusal(text), {"was built for RISC-V machines"});
-  // Half of it, as a broken copy leaves it.
+  // Half of it, like an interrupted copy.
   bytes = read_file(folder / "bridge_stranger.so");
   std::ofstream(text, std::ios::binary) << bytes.substr(0, bytes.size() / 8);
   expect_parts(refusal(text), {"is truncated"});

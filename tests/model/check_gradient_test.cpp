@@ -71,7 +71,7 @@ TEST(CheckGradient, DoesNotBlameTheModelWhereEveryDigitIsLost) {
   }
 }
 
-// A log density with an error of 1e-7 allows no sharp statement, and none is made.
+// A log density with an error of 1e-7 allows no precise check, so none fails.
 TEST(CheckGradient, DoesNotBlameTheModelForARoughLogDensity) {
   const FunctionDensity rough(1, [](std::span<const double> x, std::span<double> gradient) {
     gradient[0] = -x[0];
@@ -96,7 +96,7 @@ TEST(CheckGradient, StaysInsideTheSupport) {
   }
 }
 
-TEST(CheckGradient, DoesNotCallOkWhatItCannotSee) {
+TEST(CheckGradient, DoesNotPassWhatItCannotCheck) {
   const FunctionDensity lonely(1, [](std::span<const double> x, std::span<double> gradient) {
     gradient[0] = 0;
     return x[0] == 1 ? 0 : std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// The guard: every way in which a model can fail, counted while sampling and explained at a start.
+// The guard: every way a model can fail, counted while sampling and explained at a start.
 #include "rehmc/model/guard.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Puppet {
   std::size_t size = 3;
 
   double operator()(std::span<const double> /*x*/, std::span<double> gradient) const {
-    // Through the pointer: a model in C knows no bounds.
+    // Through the pointer: a model in C does not check bounds.
     std::copy(entries.begin(), entries.end(), gradient.data());
     return value;
   }
@@ -37,7 +37,7 @@ struct Puppet {
 struct Thrower {
   double operator()(std::span<const double> x, std::span<double> gradient) const {
     if (x[0] > 0) throw std::domain_error("x is " + std::to_string(x[0]));
-    if (x[0] < -1) throw 42;  // NOLINT: what a foreign model may throw
+    if (x[0] < -1) throw 42;  // NOLINT: other people's models may throw this
     gradient[0] = -x[0];
     return -0.5 * x[0] * x[0];
   }
@@ -136,21 +136,21 @@ std::string strict_message(Density density, std::span<const double> x) {
   return message_of<ModelError>([&] { guard.evaluate_strictly(x, gradient); });
 }
 
-TEST(StrictEvaluation, SaysWhichValueAndWhere) {
+TEST(StrictEvaluation, ReportsWhichValueAndWhere) {
   expect_says(strict_message(Puppet{.value = not_a_number}, point),
               {"log density is NaN", "mu = 0.25, log_tau = 0.5, theta.1 = 0.75"});
   expect_says(strict_message(Puppet{.value = infinity}, point), {"+inf", "mu = 0.25"});
   expect_says(strict_message(Puppet{.value = -infinity}, point), {"-inf", "outside the support"});
 }
 
-TEST(StrictEvaluation, SaysWhichEntryOfTheGradient) {
+TEST(StrictEvaluation, ReportsWhichEntryOfTheGradient) {
   expect_says(strict_message(Puppet{.entries = {1, -infinity, 1}}, point),
               {"log_tau (coordinate 2 of 3)", "-inf"});
   expect_says(strict_message(Puppet{.entries = {1, not_a_number, infinity}}, point),
               {"log_tau (coordinate 2 of 3) and 1 more", "nan"});
 }
 
-TEST(StrictEvaluation, RepeatsTheModelsOwnWords) {
+TEST(StrictEvaluation, RepeatsTheModelsMessage) {
   expect_says(strict_message(Thrower{}, std::vector{2.0}), {"x is 2.000000", "x.1 = 2"});
   // Not those of an earlier call.
   Guard guard(Thrower{});
@@ -194,7 +194,7 @@ TEST(StrictEvaluation, NoticesAGradientOfTwiceTheLength) {
   expect_says(strict_message(doubled, std::vector<double>(100)), {"wrote entry 200"});
 }
 
-// A model that returns -inf early owes no gradient.
+// A model that returns -inf early need not write the gradient.
 TEST(StrictEvaluation, BlamesTheValueBeforeTheGradient) {
   expect_says(strict_message(Puppet{.value = -infinity, .entries = {}}, point), {"-inf"});
 }

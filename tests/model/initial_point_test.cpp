@@ -1,4 +1,4 @@
-// Initial points: where they are, how often they are tried, and what is said when none works.
+// Initial points: where they are, how often they are tried, and the error if none works.
 #include "rehmc/model/initial_point.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(RandomInitialPoint, TriesAgainWhereTheModelFailsHalfOfTheTime) {
   EXPECT_LT(evaluations, 500U);
 }
 
-TEST(RandomInitialPoint, TellsTheCausesAfterTheLastTry) {
+TEST(RandomInitialPoint, ReportsTheCausesAfterTheLastTry) {
   const FunctionDensity hopeless(2, [](std::span<const double> x, std::span<double> /*gradient*/) {
     if (x[0] > 1) throw std::domain_error("scale must be positive");
     return x[0] > 0 ? not_a_number : -infinity;
@@ -103,7 +103,7 @@ TEST(RandomInitialPoint, LeavesOutCausesThatDidNotOccur) {
   EXPECT_EQ(message.find("exception"), std::string::npos) << message;
 }
 
-TEST(RandomInitialPoint, FailsAtOnceForAWrongGradientLength) {
+TEST(RandomInitialPoint, FailsImmediatelyForAWrongGradientLength) {
   for (const std::size_t written : {1UL, 3UL}) {
     Guard guard(FunctionDensity(2, [written](std::span<const double>, std::span<double> gradient) {
       std::fill_n(gradient.data(), written, 1.0);
@@ -131,7 +131,7 @@ TEST(ZeroInitialPoint, IsZero) {
   EXPECT_EQ(zero_initial_point(guard), std::vector<double>(3));
 }
 
-TEST(ZeroInitialPoint, FailsAtOnceWithTheCause) {
+TEST(ZeroInitialPoint, FailsImmediatelyWithTheCause) {
   Guard guard(FunctionDensity(1, [](std::span<const double> x, std::span<double> gradient) {
     gradient[0] = 1 / x[0];
     return std::min(x[0], 0.0);
@@ -158,7 +158,7 @@ TEST(GivenInitialPoint, MustFitAndBeFinite) {
   EXPECT_EQ(guard.evaluations(), 0U);
 }
 
-TEST(GivenInitialPoint, FailsAtOnceWithTheModelsWords) {
+TEST(GivenInitialPoint, FailsImmediatelyWithTheModelsMessage) {
   Guard guard(FunctionDensity(1, [](std::span<const double>, std::span<double>) -> double {
     throw std::runtime_error("solver did not converge");
   }));

@@ -1,4 +1,4 @@
-// What an error says, for tests of messages.
+// The message of an error, for tests of messages.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What users read of a state: coordinates by default, what the model says otherwise.
+// What users read of a state: coordinates by default, otherwise what the model declares.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Plain {
   std::size_t dimension() const { return 2; }
 };
 
-/// Read as (exp(x.2), something random).
+/// Reported as (exp(x.2), something random).
 struct Read : Plain {
   std::vector<Quantity> quantities() const { return {{"scale", 1}, {"noise", {}, true}}; }
   void evaluate_quantities(std::span<const double> x, std::span<double> values,
@@ -30,7 +30,7 @@ struct Read : Plain {
   }
 };
 
-TEST(Quantities, AreTheCoordinatesWhereTheModelSaysNothing) {
+TEST(Quantities, AreTheCoordinatesByDefault) {
   Density density{Plain{}};
   EXPECT_TRUE(density.reads_coordinates());
   const std::vector<Quantity> quantities = density.quantities();
@@ -44,7 +44,7 @@ TEST(Quantities, AreTheCoordinatesWhereTheModelSaysNothing) {
   EXPECT_EQ(values, x);
 }
 
-TEST(Quantities, AreWhatTheModelSaysOtherwise) {
+TEST(Quantities, AreWhatTheModelDeclares) {
   Density density{Read{}};
   EXPECT_FALSE(density.reads_coordinates());
   EXPECT_EQ(density.quantities()[0].name, "scale");

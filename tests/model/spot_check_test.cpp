@@ -1,4 +1,4 @@
-// The spot check of a gradient: how small an error it finds, which coordinates it looks at.
+// The spot check of a gradient: how small an error it finds, which coordinates it checks.
 #include "rehmc/model/spot_check.hpp"
 
 #include <gtest/gtest.h>
@@ -59,10 +59,10 @@ TEST(SpotCheck, PassesACoordinateThatIsWrongByHalfOfOneInTenThousand) {
   }
 }
 
-TEST(SpotCheck, LooksAtSomeCoordinatesAndWrapsAround) {
+TEST(SpotCheck, ChecksSomeCoordinatesAndWrapsAround) {
   EXPECT_EQ(look(0, 2e-4, 4, 2).where, "x.1");
   EXPECT_EQ(look(4, 2e-4, 4, 2).where, "x.5");
-  // A coordinate that was not looked at shows along the random direction only.
+  // A coordinate that was not checked shows only along the random direction.
   EXPECT_EQ(look(2, 2e-4, 4, 2).where, "a random direction");
   EXPECT_EQ(look(2, 0, 4, 2).directions, 3U);
 }

@@ -1,4 +1,4 @@
-// Data and sizes that a built-in target cannot use: each gets an error that names what is wrong.
+// Data and sizes that a built-in target rejects: each gives an error that names the problem.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Batched calls of built-in targets: the plain call up to rounding; columns know of no others.
+// Batched calls of built-in targets: the plain call up to rounding; columns are independent.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +64,7 @@ TEST(Batched, IsThePlainCallUpToRounding) {
   EXPECT_GE(batched, 6);
 }
 
-TEST(Batched, AColumnDoesNotDependOnItsCompany) {
+TEST(Batched, AColumnDoesNotDependOnTheOthers) {
   constexpr std::size_t most = 37;
   for (auto& [name, density] : all_targets()) {
     SCOPED_TRACE(name);

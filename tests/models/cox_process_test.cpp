@@ -108,7 +108,7 @@ TEST(CoxProcess, IsNamedByCell) {
   EXPECT_EQ(process.names(), (std::vector<std::string>{"x.1.1", "x.1.2", "x.2.1", "x.2.2"}));
 }
 
-TEST(CoxProcess, RefusesWhatItCannotUse) {
+TEST(CoxProcess, RejectsInvalidData) {
   const std::vector<std::uint64_t> counts(9);
   expect_says(message_of<DataError>([&] { CoxProcess process({.size = 4}, counts); }),
               {"9 counts", "4 * 4 = 16"});

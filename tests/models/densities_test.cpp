@@ -83,7 +83,7 @@ TEST(Densities, CumulativeProbabilitiesMatchKnownOnes) {
   }
 }
 
-TEST(Densities, MomentsThatDoNotExistAreSaidNotToExist) {
+TEST(Densities, MomentsThatDoNotExistAreNaNOrInfinite) {
   EXPECT_TRUE(std::isnan(StudentT(1, 1).mean(0)));
   EXPECT_TRUE(std::isnan(StudentT(1, 1).variance(0)));
   EXPECT_EQ(StudentT(1, 2).variance(0), std::numeric_limits<double>::infinity());
@@ -168,7 +168,7 @@ TEST(Densities, EightSchoolsIsItsDefinitionInBothParametrisations) {
   }
 }
 
-TEST(Densities, EightSchoolsAreReadOnTheScaleOfTauAndTheta) {
+TEST(Densities, EightSchoolsAreReportedOnTheScaleOfTauAndTheta) {
   const SchoolsData two{.effects = {1, -2}, .standard_errors = {3, 0.5}};
   const std::vector<double> x{0.3, 0.4, 1.1, -0.6};
   const double tau = std::exp(0.4);
@@ -259,7 +259,7 @@ TEST(Densities, LogisticRegressionDoesNotOverflowOnManyRows) {
   EXPECT_NEAR(value_at(regression, std::vector<double>{0}), -std::numbers::ln2 * rows, 1e-8);
 }
 
-TEST(Densities, LogisticRegressionSaysInfinityWhereItIsInfinite) {
+TEST(Densities, LogisticRegressionReturnsInfinityWhereItIsInfinite) {
   const LogisticRegression regression({.observations = 1, .predictors = 1, .x = {1}, .y = {0}});
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(value_at(regression, std::vector<double>{1e300}), -infinity);

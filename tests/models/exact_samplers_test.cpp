@@ -32,8 +32,8 @@ double z_score(std::span<const double> values, double truth) {
   return sum / std::sqrt(squares);
 }
 
-/// sqrt(n) times the Kolmogorov-Smirnov distance, looked at in 200 of the draws since some
-/// cumulative functions are slow; never larger than the distance itself.
+/// sqrt(n) times the Kolmogorov-Smirnov distance, computed at 200 of the draws because some
+/// distribution functions are slow; never larger than the distance itself.
 template <class Cumulative>
 double scaled_distance(std::vector<double> values, Cumulative cumulative) {
   std::ranges::sort(values);
@@ -47,7 +47,7 @@ double scaled_distance(std::vector<double> values, Cumulative cumulative) {
   return std::sqrt(n) * distance;
 }
 
-/// What is compared, and how far it may be trusted.
+/// The result of a comparison.
 struct Comparison {
   std::string what;
   double score = 0;  ///< 1 is the limit
@@ -58,7 +58,7 @@ struct Moments {
   bool variance = true;
 };
 
-/// Every comparison for draws x (scaled by `stretch`, which is 1 but in the negative control).
+/// Every comparison for draws x (scaled by `stretch`, which is 1 except in the negative control).
 template <class Target>
 std::vector<Comparison> compare(Target target, const Moments& moments, double stretch = 1) {
   const std::size_t dimension = target.dimension();
@@ -121,8 +121,8 @@ TEST(ExactSamplers, Banana) {
   expect_exact(Banana(20));
 }
 
-// The scale of x varies so much that its sample mean and variance are far from normal: the
-// distribution and Stein's identity speak for it.
+// The scale of x varies so much that its sample mean and variance are far from normal: only the
+// distribution and Stein's identity are tested.
 TEST(ExactSamplers, Funnel) { expect_exact(Funnel(5), {.mean = false, .variance = false}); }
 
 TEST(ExactSamplers, StudentT) {
@@ -137,7 +137,7 @@ TEST(ExactSamplers, TwoModeMixture) {
   expect_exact(TwoModeMixture({.dimension = 3, .distance = 9}));
 }
 
-// Negative control: draws that are 15% too wide are found out on every target, by the distribution
+// Negative control: draws that are 15% too wide are detected on every target, by the distribution
 // alone and by Stein's identity alone.
 template <class Target>
 void expect_found_out(const Target& target) {
@@ -151,7 +151,7 @@ void expect_found_out(const Target& target) {
   EXPECT_TRUE(by_stein);
 }
 
-TEST(ExactSamplers, DrawsThatAreTooWideAreFoundOut) {
+TEST(ExactSamplers, DrawsThatAreTooWideAreDetected) {
   expect_found_out(StandardNormal(10));
   expect_found_out(wishart_diagonal_normal(10));
   expect_found_out(CorrelatedNormal(wishart_draw({.dimension = 10, .degrees_of_freedom = 12})));

@@ -81,7 +81,7 @@ TEST(FastMath, LogarithmsKeepInfinityAndNaN) {
   EXPECT_TRUE(std::isnan(fast_log1p(not_a_number)));
 }
 
-// What the compiler makes of a loop may fuse other multiplications and additions, and no more.
+// In a loop the compiler may fuse other multiplications and additions; nothing else may differ.
 TEST(FastMath, VectorisedLoopsAgreeWithSingleCalls) {
   const std::vector<double> x = spread(-30, 6);
   std::vector<double> exponentials(x.size());

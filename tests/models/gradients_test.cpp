@@ -1,4 +1,4 @@
-// Gradients of all built-in targets against finite differences, and what a wrong one looks like.
+// Gradients of all built-in targets against finite differences, and detection of a wrong one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ TEST(Gradients, MatchDifferencesAtManyPoints) {
         EXPECT_TRUE(entry.ok) << name << ", " << entry.name << ", point " << k << ": analytic "
                               << entry.analytic << ", numeric " << entry.numeric << ", tolerance "
                               << entry.tolerance;
-        // The differences must be sharp enough to prove something.
+        // The differences must be precise enough to prove something.
         EXPECT_LT(entry.tolerance, 1e-4 * (std::abs(entry.analytic) + 1))
             << name << ", point " << k;
       }
@@ -62,8 +62,8 @@ struct SlightlyWrong {
   std::size_t dimension() const { return right.dimension(); }
 };
 
-// An entry that happens to be nearly zero hides an error of 0.1% below any tolerance: hence
-// "nearly all", and no false blame at all.
+// An entry that happens to be nearly zero hides an error of 0.1% below any tolerance: hence "nearly
+// all", and no false alarms at all.
 TEST(Gradients, AnErrorOfOnePerMilleInOneEntryIsFound) {
   for (const auto& [name, density] : all_targets()) {
     int found = 0;

@@ -65,7 +65,7 @@ TEST(Registry, KnowsTheTargets) {
                                           "stochastic-volatility",
                                           "cox-process",
                                           "cox-process-whitened"};
-  // A new model may stand anywhere among these; none of them may go, or change its place.
+  // A new model may come anywhere among these; none of them may be removed or change its position.
   std::vector<std::string> old_ones;
   std::copy_if(names.begin(), names.end(), std::back_inserter(old_ones), [&](const auto& name) {
     return std::find(expected.begin(), expected.end(), name) != expected.end();
@@ -74,7 +74,7 @@ TEST(Registry, KnowsTheTargets) {
   EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size()) << "a name stands twice";
 }
 
-// Uses only what a model says about itself: a new model needs no line here.
+// Uses only the models' own descriptions: a new model needs no line here.
 TEST(Registry, EveryGradientIsThatOfItsLogDensity) {
   for (const ModelInfo& info : built_in_models()) {
     const Density density = make(info.name, info.data_example).density;
@@ -125,7 +125,7 @@ TEST(Registry, DefaultsAreTheDocumentedOnes) {
               VaryingIntercepts(simulate_varying_intercepts({})));
 }
 
-TEST(Registry, TakesData) {
+TEST(Registry, AcceptsData) {
   expect_same(make("standard-normal", R"({"dimension": 250})").density, StandardNormal(250));
   expect_same(make("diagonal-normal", R"({"standard_deviations": [1, 2.5]})").density,
               DiagonalNormal(std::vector{1, 2.5}));
@@ -169,7 +169,7 @@ TEST(Registry, TakesData) {
       LogisticRegression(simulate_logistic_data({.observations = 20, .predictors = 3, .seed = 5})));
 }
 
-TEST(Registry, TakesDataOfRegressions) {
+TEST(Registry, AcceptsDataOfRegressions) {
   const LinearData rows{
       .observations = 3, .predictors = 2, .x = {1, 2, 1, 3, 1, 4}, .y = {0.5, 1, -2}};
   expect_same(make("linear-regression", R"({"x": [[1, 2], [1, 3], [1, 4]], "y": [0.5, 1, -2],
@@ -279,10 +279,10 @@ TEST(Registry, UnknownNamesGetTheNearest) {
   EXPECT_EQ(message("xyzzy").find("did you mean"), std::string::npos);
 }
 
-TEST(Registry, TextThatIsNotJsonIsPlaced) {
+TEST(Registry, TextThatIsNotJsonIsReportedWithItsPosition) {
   expect_says(data_fault("banana", ""), {"data.json is not JSON", "line 1, column 1"});
   expect_says(data_fault("banana", "{\"y\": 1,\n  oops}"), {"line 2, column 3"});
-  // Bare NaN is put in quotes for the parser; places must not shift.
+  // Bare NaN is put in quotes for the parser; positions must not shift.
   expect_says(data_fault("banana", "{\"y\": [NaN, -Infinity, Inf], oops}"), {"line 1, column 30"});
   expect_says(data_fault("banana", "{\"y\": 1"), {"not JSON", "end of input"});
   expect_says(data_fault("banana", "{\"y\": \"\xff\"}"), {"not JSON", "UTF-8"});
@@ -298,7 +298,7 @@ TEST(Registry, UnknownKeysGetTheNearestAndAllKnown) {
   expect_says(data_fault("banana", R"({"zebra": 3})"), {"'zebra'.", "Known keys: y."});
 }
 
-TEST(Registry, BadValuesAreNamedWithTheirPlace) {
+TEST(Registry, BadValuesAreNamedWithTheirPosition) {
   const auto says = [](const std::string& model, const std::string& data,
                        std::initializer_list<std::string_view> parts) {
     const std::string message = data_fault(model, data);

@@ -67,7 +67,7 @@ TEST(LinearRegression, IsItsDefinition) {
   }
 }
 
-TEST(LinearRegression, IsReadOnTheScaleOfSigma) {
+TEST(LinearRegression, IsReportedOnTheScaleOfSigma) {
   const LinearRegression model(simulate_linear_data({.predictors = 2}));
   EXPECT_EQ(model.names(), (std::vector<std::string>{"beta.1", "beta.2", "log_sigma"}));
   const std::vector<Quantity> quantities = Density(model).quantities();
@@ -82,7 +82,7 @@ TEST(LinearRegression, IsReadOnTheScaleOfSigma) {
 }
 
 // The slope of 20000 pairs has standard error 0.0071 at most: five of them.
-TEST(LinearRegression, SimulatedPredictorsAreCorrelatedAsAsked) {
+TEST(LinearRegression, SimulatedPredictorsHaveTheRequestedCorrelation) {
   const std::size_t rows = 20000;
   const LinearData data =
       simulate_linear_data({.observations = rows, .predictors = 4, .correlation = 0.6});
@@ -122,7 +122,7 @@ TEST(VaryingIntercepts, IsItsDefinition) {
   expect_varying_intercepts({.group = {2, 1, 2}, .x = {3, -1, 3}, .y = {0.5, 1.5, 4}});
 }
 
-TEST(VaryingIntercepts, AreReadWithTheInterceptOfEachGroup) {
+TEST(VaryingIntercepts, AreReportedWithTheInterceptOfEachGroup) {
   const VaryingIntercepts model(
       GroupedData{.group = {2, 1, 2}, .x = {0, 1, 1}, .y = {0.5, 1.5, 4}});
   using Names = std::vector<std::string>;

@@ -1,4 +1,4 @@
-// All built-in targets, by name, for tests that treat them alike.
+// All built-in targets, by name, for tests that treat them equally.
 #pragma once
 
 #include <cmath>

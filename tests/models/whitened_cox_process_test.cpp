@@ -1,4 +1,4 @@
-// The whitened Cox process against the plain one: the same density, and its metric made unit.
+// The whitened Cox process against the plain one: the same density, with the unit metric.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ TEST(WhitenedCoxProcess, IsTheProcessInOtherCoordinates) {
     ASSERT_EQ(whitened.dimension(), d);
     EXPECT_EQ(names_of(whitened.quantities()), process.names());
 
-    // The columns of A are what unit vectors are read as, less what zero is read as.
+    // The columns of A are the quantities of unit vectors minus those of zero.
     std::vector<std::vector<double>> units(d + 1, std::vector<double>(d, 0.0));
     for (std::size_t j = 0; j < d; ++j) units[j][j] = 1;
     std::vector<std::vector<double>> root(d + 1, std::vector<double>(d));

@@ -64,17 +64,17 @@ class CheckRooms(unittest.TestCase):
         for header in ["<Eigen/Dense>", "<fmt/format.h>", "<Random123/philox.h>", '"local.hpp"']:
             self.assert_fault("include/rehmc/run/bad.hpp", f"// Bad.\n#include {header}\n", 2, "a public header")
 
-    def test_the_library_includes_nothing_from_beside_it(self):
+    def test_the_library_includes_nothing_from_outside(self):
         self.assert_fault("src/run/bad.cpp", '// Bad.\n#include "models/normal.hpp"\n', 2, "may not include models/")
         self.assert_fault("src/run/bad.cpp", '// Bad.\n#include "cli/main.hpp"\n', 2, "may not include cli/")
 
-    def test_nobody_includes_the_command(self):
+    def test_nothing_includes_the_command(self):
         self.assert_fault("tests/cli/bad_test.cpp", '// Bad.\n#include "cli/main.hpp"\n', 2, "may not include cli/")
         self.assert_fault("models/bad.cpp", '// Bad.\n#include "cli/main.hpp"\n', 2, "may not include cli/")
 
     def test_private_headers_stay_in_their_folder(self):
         self.assert_fault("src/kernel/bad.cpp", '// Bad.\n#include "../core/local.hpp"\n', 2, "bare name")
-        # The tests of a room know its private headers, others do not.
+        # The tests of a room may include its private headers, others may not.
         self.assert_fault("tests/kernel/bad_test.cpp", '// Bad.\n#include "src/core/local.hpp"\n', 2, "public headers")
 
     def test_a_file_says_what_it_is_for_in_one_line(self):

@@ -37,7 +37,7 @@ class InstallDependencies(unittest.TestCase):
         return {"dpkg-query": dpkg_query, "apt-get": apt_get,
                 "id": f'if [ "$1" = -u ]; then echo {user}; else echo somebody; fi', **more}
 
-    def test_nothing_is_asked_when_nothing_is_missing(self):
+    def test_nothing_is_installed_when_nothing_is_missing(self):
         result, asked = self.run_script(self.machine(ALL_INSTALLED), ["build", "test", "tools"])
         self.assertEqual((result.returncode, result.stdout, result.stderr, asked), (0, "", "", []))
 
@@ -75,7 +75,7 @@ class InstallDependencies(unittest.TestCase):
         self.assertIn("libeigen3-dev", result.stderr)
         self.assertIn("REHMC_DEPENDENCIES=installed", result.stderr)
 
-    def test_not_debian_but_all_is_there(self):
+    def test_not_debian_but_nothing_is_missing(self):
         result, _ = self.run_script({}, REHMC_DEPENDENCIES="installed")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTION = "## Where the paper is in the code"
 PAPER = re.compile(r"Nishimura (&|and) Dunson")
 
-# All that the paper numbers.
+# Everything that the paper numbers.
 ALGORITHMS = [f"Algorithm {n}" for n in range(1, 7)]
 THEOREMS = [f"Theorem {n}" for n in range(1, 5)]
 EQUATIONS = [
@@ -29,7 +29,7 @@ def rows(text):
 
 
 def comments_of(source, symbol):
-    """The comments that stand directly before each declaration of a symbol."""
+    """The comments directly before each declaration of a symbol."""
     lines = source.splitlines()
     found = []
     for number, line in enumerate(lines):
@@ -68,7 +68,7 @@ class Paper(unittest.TestCase):
     def setUp(self):
         self.rows = rows((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
 
-    def test_the_table_holds_all_that_the_paper_numbers(self):
+    def test_the_table_has_everything_that_the_paper_numbers(self):
         self.assertEqual({row[0] for row in self.rows}, set(NUMBERED))
 
     def test_every_symbol_exists_and_carries_its_citation(self):

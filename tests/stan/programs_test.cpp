@@ -1,4 +1,4 @@
-// What Stan programs go through before they run: data, includes, the cache, other programs.
+// The preparation of Stan programs: data, includes, the cache, other programs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -55,14 +55,14 @@ std::string message(const F& function) {
   return "nothing";
 }
 
-TEST(Data, BareNumbersThatAreNoneAreQuoted) {
+TEST(Data, BareNaNAndInfinityAreQuoted) {
   EXPECT_EQ(strict_json(R"({"a": NaN, "b": [-Infinity, Infinity, 1], "c": -Inf})", "f"),
             R"({"a": "NaN", "b": ["-Infinity", "Infinity", 1], "c": "-Inf"})");
   const std::string strict = R"({"NaN": "a \"NaN, Infinity", "x": -1e3, "n": null})";
   EXPECT_EQ(strict_json(strict, "f"), strict);
 }
 
-TEST(Data, SaysWhereItIsNoJson) {
+TEST(Data, ReportsWhereItIsNotJson) {
   EXPECT_NE(message([] { strict_json("{\"a\": }", "d.json"); }).find("d.json: is not JSON"),
             std::string::npos);
   EXPECT_NE(message([] { strict_json("[1]", "d.json"); }).find("contains no object"),
@@ -98,7 +98,7 @@ TEST(Program, GeneratedQuantitiesAreCutOff) {
   EXPECT_EQ(without_generated(rest), rest);
 }
 
-TEST_F(Programs, CirclesOfIncludesEnd) {
+TEST_F(Programs, CircularIncludesEnd) {
   write("a.stan", "#include b.stan\n");
   write("b.stan", "#include a.stan\n");
   EXPECT_NO_THROW(read_program(folder_ / "a.stan", {}));
@@ -115,7 +115,7 @@ TEST_F(Programs, MustBeText) {
   EXPECT_THROW(read_program(write("p.stan", std::string("a\0b", 3)), {}), DataError);
 }
 
-TEST_F(Programs, CacheHoldsWholeFoldersOnly) {
+TEST_F(Programs, CacheHoldsCompleteFoldersOnly) {
   const files::path target = folder_ / "cache" / "thing";
   EXPECT_THROW(make_cached(target, always,
                            [](const files::path& unfinished) {
@@ -124,7 +124,7 @@ TEST_F(Programs, CacheHoldsWholeFoldersOnly) {
                            }),
                std::runtime_error);
   EXPECT_FALSE(files::exists(target));
-  // What a process that was killed has left does not matter.
+  // What a killed process left there does not matter.
   write("cache/.thing.unfinished/half", "half");
   make_cached(target, always,
               [](const files::path& unfinished) { std::ofstream(unfinished / "whole") << "w"; });

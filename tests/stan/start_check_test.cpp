@@ -1,4 +1,4 @@
-// The check of the interpreter before sampling: it sees wrong derivatives, or says it did not look.
+// The check of the interpreter before sampling: it finds wrong derivatives, or reports a skip.
 #include "stan/start_check.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace files = std::filesystem;
 
 const files::path bridges = REHMC_TEST_BRIDGES;
 
-/// While it lives, the folder of the cache is an empty one.
+/// During its lifetime, the cache folder is an empty one.
 class OtherCache {
  public:
   OtherCache()
@@ -74,7 +74,7 @@ TEST(StartCheck, LetsRightGradientsPass) {
   EXPECT_TRUE(notes.empty());
 }
 
-TEST(StartCheck, SaysIfTheModelIsTooSlowToBeChecked) {
+TEST(StartCheck, ReportsIfTheModelIsTooSlowToBeChecked) {
   std::vector<std::string> notes;
   check_interpreter(BridgeDensity(bridges / "bridge_liar.so", "{\"slow\": 1}"), "p.stan",
                     [&](const std::string& note) { notes.push_back(note); });
