@@ -1,4 +1,4 @@
-// Effects of coaching in eight schools, pooled in part: the non-centred form.
+// Effects of coaching in eight schools, partially pooled: the non-centred form.
 data {
   int<lower=1> J;
   vector[J] y;
@@ -19,6 +19,6 @@ model {
   y ~ normal(theta, sigma);
 }
 generated quantities {
-  // What the same schools might measure next year.
+  // New measurements in the same schools.
   array[J] real y_next = normal_rng(theta, sigma);
 }

@@ -1,4 +1,4 @@
-// A series whose variance remembers: GARCH(1, 1).
+// A series whose variance depends on its past: GARCH(1, 1).
 data {
   int<lower=2> T;
   vector[T] r;

@@ -1,4 +1,4 @@
-// Two kinds of observations; the means are ordered so that the kinds have names.
+// A mixture of two normals; the means are ordered so that the components are identified.
 data {
   int<lower=1> N;
   vector[N] y;

@@ -1,4 +1,4 @@
-// A regression whose intercept varies by group, pooled in part.
+// A regression whose intercept varies by group, partially pooled.
 data {
   int<lower=1> N;
   int<lower=1> G;

@@ -11,7 +11,7 @@
 namespace {
 
 /// scale = exp(x_1) with log scale ~ N(0, 1); place = scale x_2 with x_2 ~ N(0, 1). It rejects
-/// scales above 100, and noise cannot be had where x_2 is negative.
+/// scales above 100, and has no noise where x_2 is negative.
 class Good {
  public:
   explicit Good(const std::string& json) {

@@ -1,4 +1,4 @@
-// Stands in for the interpreter: whatever the program, a density with one derivative that is wrong.
+// Replaces the interpreter: for any program, a density with one wrong derivative.
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>

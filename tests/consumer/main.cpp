@@ -1,4 +1,4 @@
-// A program of somebody else: it must build with nothing but rehmc, and get right numbers from it.
+// A user's program: it must build with only rehmc, and get correct numbers from it.
 #include <cmath>
 #include <cstdio>
 #include <span>
@@ -20,7 +20,7 @@ int main() {
   rehmc::SampleSettings settings;
   settings.seed = 1;
 
-  // Errors cross the library's border as errors.
+  // Exceptions of the library can be caught here.
   try {
     settings.draws = 0;
     rehmc::sample(normal, settings);

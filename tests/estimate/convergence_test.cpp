@@ -60,7 +60,7 @@ std::map<std::string, Case> reference() {
 /// Equal to 1e-8, relatively; NaN equals NaN, infinity itself.
 void expect_same(double ours, double theirs, const std::string& what) {
   if (what.find("rhat") != std::string::npos && theirs > 1e7) {
-    // No variance within the chains: what R divides by is the rounding error of zero.
+    // No variance within the chains: R divides by the rounding error of zero.
     EXPECT_GT(ours, 1e7) << what;
   } else if (std::isnan(theirs)) {
     EXPECT_TRUE(std::isnan(ours)) << what << " is " << ours << ", should be NaN";
@@ -181,7 +181,7 @@ TEST(Convergence, LongChainsAgreeWithADirectSum) {
   EXPECT_NEAR(ess_basic(chains, false), 3 * n / time, 1e-8 * 3 * n / time);
 }
 
-TEST(Convergence, TellsConstantFromStuck) {
+TEST(Convergence, DistinguishesConstantFromStuck) {
   const auto cases = reference();
   const auto check = [&](const char* name) { return check_draws(cases.at(name).chains()); };
   EXPECT_EQ(check("independent").condition, DrawsCondition::ordinary);
@@ -224,7 +224,7 @@ TEST(Convergence, NoDrawsGiveNaN) {
   EXPECT_TRUE(std::isnan(ess_sd(empty)));
 }
 
-TEST(Convergence, RefusesWhatItCannotUse) {
+TEST(Convergence, RejectsInvalidInput) {
   const std::vector<double> draws(10, 0.0);
   const std::vector<Series> uneven{{draws.data(), 10, 1}, {draws.data(), 9, 1}};
   try {

@@ -32,7 +32,7 @@ TEST(EmpiricalDistribution, WeightsGeneraliseTypeSevenContinuously) {
   std::vector<double> values(40), weights(40, 1.0);
   for (double& value : values) value = stream.normal();
   const EmpiricalDistribution plain(values);
-  // Weights that are equal but for one part in 10^9 take the general path.
+  // Weights that are equal except for one part in 10^9 take the general path.
   for (std::size_t i = 0; i < 40; ++i) weights[i] += 1e-9 * static_cast<double>(i % 3);
   const EmpiricalDistribution almost(values, weights);
   // Numbers of tiny weight, wherever they lie, change next to nothing; of weight 0, nothing at all.
@@ -77,7 +77,7 @@ TEST(EmpiricalDistribution, TiesInfinitiesAndNaN) {
       EmpiricalDistribution({1, std::nan("")}, std::vector<double>{1, 2}).quantile(0.5)));
 }
 
-TEST(EmpiricalDistribution, RefusesWhatItCannotUse) {
+TEST(EmpiricalDistribution, RejectsInvalidInput) {
   EXPECT_THROW(EmpiricalDistribution({}), DataError);
   EXPECT_THROW(EmpiricalDistribution({1, 2}, std::vector<double>{1}), DataError);
   EXPECT_THROW(EmpiricalDistribution({1, 2}, std::vector<double>{1, -1}), DataError);

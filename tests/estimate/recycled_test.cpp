@@ -1,4 +1,4 @@
-// Error bars of plain and recycled estimates: honest by simulation, mute when degenerate.
+// Error bars of plain and recycled estimates: honest by simulation, NaN for degenerate input.
 #include "rehmc/estimate/recycled.hpp"
 
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@
 namespace rehmc {
 namespace {
 
-/// How the make-believe sampler below moves, and what it hands out.
+/// How the simulated sampler below moves, and what it returns.
 struct Plan {
   std::size_t chains = 4;
   std::size_t draws = 300;
   std::size_t steps = 8;        ///< states of a draw
-  std::size_t kept_every = 1;   ///< every so many states is kept
+  std::size_t kept_every = 1;   ///< every n-th state is kept
   double correlation = 0.8;     ///< between neighbouring states
   bool random_weights = false;  ///< of the states within a draw, instead of equal ones
   bool random_length = false;   ///< from 1 to 2 * steps - 1 states, and as much mass (Theorem 2)
@@ -110,8 +110,8 @@ Target normal_target() {
   return {[](double z) { return z; }, 0, 1, normal_quantile(0.975)};
 }
 
-/// The law with log density y - exp(y): the logarithm of an exponential variable, skewed to the
-/// left.
+/// The distribution with log density y - exp(y): the logarithm of an exponential variable, skewed
+/// to the left.
 Target skewed_target() {
   return {[](double z) { return std::log(-std::log(normal_cdf(-z))); }, -std::numbers::egamma,
           std::numbers::pi / std::sqrt(6.0), std::log(-std::log(0.025))};
@@ -146,8 +146,8 @@ Calibration calibrate(const Plan& plan, const Target& target, std::size_t replic
   return result;
 }
 
-/// R honest ratios have a mean square of chi-square(R) / R, within 1 +- 4 sqrt(2 / R) but for one
-/// time in 10^4 (both sides, R = 500). An MCSE is itself an estimate, and its noise makes the mean
+/// R honest ratios have a mean square of chi-square(R) / R, within 1 +- 4 sqrt(2 / R) except once
+/// in 10^4 (both sides, R = 500). An MCSE is itself an estimate, and its noise makes the mean
 /// square of such ratios a little larger, as in Student's t: by at most 9% at these sizes (skewed
 /// law, sd; 6000 replicates; the mean 0.4%, the quantile up to 8%), so 10% are added above.
 constexpr std::size_t replicates = 500;
@@ -165,7 +165,7 @@ TEST_P(RecycledHonesty, ErrorsAreAsLargeAsStated) {
     expect_honest(calibration.mean);
     expect_honest(calibration.sd);
     expect_honest(calibration.upper);
-    // The control: the states of one draw are not independent, and this test sees it.
+    // The control: the states of one draw are not independent, which this test detects.
     EXPECT_GT(calibration.naive_mean, 1 + 5 * margin);
   }
 }
@@ -202,7 +202,7 @@ TEST(RecycledEstimate, MassesPoolAllStates) {
 }
 
 TEST(RecycledEstimate, SeriesAreThoseOfTheFormulas) {
-  // Everything once more by hand, with weights within draws and masses of draws.
+  // Everything computed by hand, with weights within draws and masses of draws.
   const Plan plan{.random_weights = true, .random_length = true};
   const Trajectories trajectories(plan, 9, skewed_target().transform);
   const std::array<double, 1> probability{0.9};
@@ -335,7 +335,7 @@ void expect_no_error_bars(const Estimate& estimate) {
   }
 }
 
-/// Puts chain 1 at one place, with the rounding that weighted means of equal numbers have.
+/// Puts chain 1 at one point, with the rounding that weighted means of equal numbers have.
 Trajectories with_stuck_chain(double place) {
   Trajectories result({.draws = 100}, 5, normal_target().transform);
   for (std::size_t i = 0; i < 100; ++i) {
@@ -347,7 +347,7 @@ Trajectories with_stuck_chain(double place) {
   return result;
 }
 
-TEST(Estimates, AStuckChainGetsNoEssHoweverWellItSits) {
+TEST(Estimates, AStuckChainGetsNoEssWhereverItIs) {
   for (const double place : {0.01, 4.0}) {
     const auto trajectories = with_stuck_chain(place);
     const Estimate recycled = recycled_estimate(trajectories.view());
@@ -402,7 +402,7 @@ TEST(Estimates, ConstantShortAndInfiniteDraws) {
 }
 
 TEST(RecycledEstimate, DiscreteStatesWhoseUpperQuantileIsTheirMaximum) {
-  // Every state lies at or below the quantile, so the series of indicators is constant but for
+  // Every state lies at or below the quantile, so the series of indicators is constant except for
   // rounding.
   const Trajectories trajectories({.random_weights = true}, 6,
                                   [](double z) { return z > 1 ? 1.0 : 0.0; });
@@ -424,7 +424,7 @@ TEST(RecycledEstimate, ExtremeProbabilitiesHaveNoErrorBar) {
   EXPECT_TRUE(std::isnan(estimate.quantiles[1].ess));
 }
 
-TEST(RecycledEstimate, RefusesWhatDoesNotFitTogether) {
+TEST(RecycledEstimate, RejectsInconsistentInput) {
   const Trajectories good({.draws = 10}, 8, normal_target().transform);
   const auto refused = [](const RecycledDraws& draws) {
     EXPECT_THROW(recycled_estimate(draws), DataError);

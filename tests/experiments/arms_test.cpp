@@ -18,8 +18,8 @@ std::vector<WeightedState> states_of(const std::vector<double>& weights) {
   return states;
 }
 
-/// Worst |z| over states of the mean share of an arm against `expected`, and how far the shares of
-/// one trajectory are from 1 in all, over many trajectories alike.
+/// Worst |z| over states of the mean share of an arm against `expected`, and how far the sum of the
+/// shares of a trajectory is from 1, over many equal trajectories.
 struct Deviation {
   double worst_z = 0;
   double worst_sum = 0;
@@ -29,7 +29,7 @@ struct Trajectory {
   std::vector<double> weights;
   std::size_t start;  ///< beyond the last: not listed
   std::size_t steps;
-  /// Where the chain goes next; a random choice by weight unless the kernel knows better.
+  /// Where the chain goes next; a random choice by weight unless the kernel decides.
   std::function<std::size_t(Stream&)> next;
 };
 
@@ -62,7 +62,7 @@ Deviation deviation(const Arm& arm, const Trajectory& trajectory,
   for (std::size_t s = 0; s < n; ++s) {
     const double mean = sums[s] / repetitions;
     const double variance = squares[s] / repetitions - mean * mean;
-    // What never varies must be right up to rounding.
+    // What never varies must be correct up to rounding.
     const double error = std::sqrt(std::max(variance, 1e-20) / repetitions);
     result.worst_z = std::max(result.worst_z, std::abs(mean - expected[s]) / error);
   }

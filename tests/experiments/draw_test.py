@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests experiments/draw: figures and page are made of the tables alone, show their numbers, and say what is missing."""
+"""Tests experiments/draw: figures and page are made from the tables alone, show their numbers, and name what is missing."""
 
 import csv
 import html
@@ -124,7 +124,7 @@ class Folder(unittest.TestCase):
 
 
 def part(page, start, end):
-    """From one text to another; nothing if the first is not there."""
+    """From one text to another; empty if the first is missing."""
     return page[page.index(start) :].split(end)[0] if start in page else ""
 
 
@@ -145,10 +145,10 @@ class Drawn(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    def test_says_nothing_when_all_is_well(self):
+    def test_is_silent_when_nothing_is_wrong(self):
         self.assertEqual((self.result.returncode, self.result.stdout, self.result.stderr), (0, "", ""))
 
-    def test_every_figure_is_there_with_labels_and_legend(self):
+    def test_every_figure_is_drawn_with_labels_and_legend(self):
         self.assertEqual({path.stem for path in (self.folder / "figures").glob("*.svg")}, set(FIGURES))
         for name, expected in FIGURES.items():
             for path in [f"{name}.svg", f"narrow/{name}.svg"]:
@@ -206,7 +206,7 @@ class Drawn(unittest.TestCase):
         self.assertIn(cost, [cells(row) for row in beyond.split("<tr>")])
 
     def test_names_what_is_missing(self):
-        # Settings alone make no section.
+        # Settings alone do not make a section.
         self.assertNotIn('<section id="cox">', self.page)
         self.assertNotIn('<a href="#cox">Log-Gaussian Cox process</a><a', self.page)
         missing = part(self.page, "Not on this page", "</div>")
@@ -235,7 +235,7 @@ class Page(Folder):
         self.assertEqual(draw(self.folder / "none").returncode, 66)
         self.assertFalse((self.folder / "paper.html").exists())
 
-    def test_stand_ins_are_announced_where_they_matter(self):
+    def test_simulated_data_are_announced_where_they_matter(self):
         write_gains(self.folder, "gaussian-hmc", [0.5, 0.6])
         write_gains(self.folder, "volatility-hmc", [0.5, 0.6])
         write(self.folder, "notice", ["case", "text"], [["volatility", "Made-up closes <not> the index"]])
@@ -298,7 +298,7 @@ class Curves(Folder):
         self.assertEqual([note.text for note in figure.panels[0].notes], ["0", "1", "2"])
         self.assertIn("rejected: 2", figure.caption)
 
-    def test_a_density_that_is_no_grid_is_refused(self):
+    def test_a_density_that_is_not_a_grid_is_rejected(self):
         write(self.folder, "trajectory", ["step", "x", "y", "accepted"], [[0, 0, 0, 1]])
         write(self.folder, "banana", ["x", "y", "density"], [[0, 0, 1], [1, 0, 1], [0, 1, 1]])
         with self.assertRaisesRegex(TableError, "3 points.*2 x and 2 y"):

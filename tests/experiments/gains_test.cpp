@@ -27,7 +27,7 @@ constexpr std::size_t iterations = 3200;
 constexpr std::size_t draws_per_effective = 4;  ///< of the plain chain
 constexpr std::size_t leapfrogs = 250;
 
-/// log2 of what an arm gains.
+/// log2 of the gain of an arm.
 struct Gain {
   double mean;
   double variance;
@@ -41,7 +41,7 @@ std::vector<float> squared_errors(double log2, std::size_t length, std::size_t g
   std::vector<float> errors;
   for (std::size_t i = 0; i < parameters; ++i) {
     const double harder = i == 0 ? 3 : 1;
-    // Groups differ, alike in all arms: ratios have no error.
+    // Groups differ equally in all arms: ratios have no error.
     const double luck = 1 + 0.1 * static_cast<double>(group);
     errors.push_back(static_cast<float>(chains_per_group * luck * harder * draws_per_effective /
                                         static_cast<double>(length) / std::exp2(log2)));
@@ -147,8 +147,8 @@ TEST(Gains, WorstMixingAreTheParametersWithTheLeastEffectiveDraws) {
 
 TEST(Gains, SignsCountWhatIsBeyondItsError) {
   Study study = ordinary_study();
-  spoil(study, 2, Statistic::variance, 3, 8);       // loses for sure
-  spoil(study, 2, Statistic::variance, 5, 6.5, 2);  // half of the groups: not sure
+  spoil(study, 2, Statistic::variance, 3, 8);       // a significant loss
+  spoil(study, 2, Statistic::variance, 5, 6.5, 2);  // half of the groups: not significant
   const Gains gains(study);
   const Measured unsure = gains.log2_by_parameter(2, Statistic::variance)[5];
   ASSERT_LT(unsure.value, -unsure.error);
@@ -192,7 +192,7 @@ TEST(Claims, AgreeWhereTheNumbersAreThePapers) {
   }
 }
 
-TEST(Claims, TellWhatThePapersNumberOfStatesGives) {
+TEST(Claims, ReportWhatThePapersNumberOfStatesGives) {
   const Study study = ordinary_study();
   const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
   // 2^-0.05 of variance and quantile with the paper's 31 states under HMC; its 15 under NUTS were
@@ -203,7 +203,7 @@ TEST(Claims, TellWhatThePapersNumberOfStatesGives) {
   EXPECT_EQ(nuts.find("give"), std::string::npos) << nuts;
 }
 
-TEST(Claims, TellWhatOneMoreStateCanGive) {
+TEST(Claims, ReportWhatOneMoreStateCanGive) {
   const Study study = ordinary_study();
   const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
   // The variance of the quantile is 1 with one state and 2^-1.25 = 0.42 with all: half way 0.71.
@@ -211,7 +211,7 @@ TEST(Claims, TellWhatOneMoreStateCanGive) {
   EXPECT_NE(remark.find("of all states (+138%) lies +41%"), std::string::npos) << remark;
 }
 
-TEST(Claims, TellWhatTheVarianceOfTheLeadingComponentGains) {
+TEST(Claims, ReportWhatTheVarianceOfTheLeadingComponentGains) {
   Study study = ordinary_study();
   spoil(study, 2, Statistic::variance, parameters - 1, 4);
   const auto claims = claims_of({study, ordinary_study(), study}, rehmc::testing::Folder());
@@ -228,7 +228,7 @@ TEST(Claims, DifferWhereTheNumbersDo) {
   for (ErrorSums& group : study.groups) {
     group.leapfrogs /= 4;
     for (auto& quantile : group.lengths.front()[1][1]) quantile *= 2;
-    // Well known at once, and gaining less and less.
+    // Precise from the start, and gaining less and less.
     for (std::size_t l = 0; l < length_divisors.size(); ++l) {
       auto& angles = group.components[l];
       angles[1][0] = angles[0][0] / 10 / static_cast<double>(length_divisors[l]);
@@ -249,7 +249,7 @@ TEST(Claims, AreUnclearWithinTheirErrors) {
   EXPECT_EQ(agreement_of(claims, "gaussian-gain-hmc"), Agreement::unclear);
 }
 
-TEST(Claims, JudgeTheCostOfSpreadAndOfThePapersOwnWay) {
+TEST(Claims, JudgeTheCostOfSpreadAndOfThePapersOwnMethod) {
   const rehmc::testing::Folder folder;
   const auto row = [](CaseName name, KernelKind kernel, RecyclingKind recycling, Measured percent) {
     return OverheadRow{name, kernel, recycling, 32, percent, {99, 0}, 32, 0};

@@ -64,7 +64,7 @@ TEST(Overhead, CountsWhatIsKeptAndRunsOnce) {
   EXPECT_EQ(table.number(0, "time_percent"), 0);
 }
 
-TEST(Overhead, MedianShrugsOffDisturbedTurns) {
+TEST(Overhead, MedianIgnoresDisturbedTurns) {
   const Measured calm = median_of({3, 1, 2, 5, 4});
   EXPECT_EQ(calm.value, 3);
   EXPECT_NEAR(calm.error, 1.2533 * 2 / 1.349 / std::sqrt(5.0), 1e-12);

@@ -117,11 +117,11 @@ SharpeningStudy study_of(const std::vector<float>& plain, const std::vector<floa
   return study;
 }
 
-TEST(SharpeningStudy, ErrorsOfTheTruthCountForNobodyButBiasDoes) {
+TEST(SharpeningStudy, ErrorsOfTheTruthAreNotCountedButBiasIs) {
   // Variances 16/3 and 4/3, no bias.
   EXPECT_NEAR(study_of({2, -2, 2, -2}, {1, -1, 1, -1}, 0).mean_log2(0, Estimator::sharpened).value,
               2, 1e-6);
-  // All are off by the same 1.5, within three errors of the truth: no bias is seen.
+  // All are off by the same 1.5, within three errors of the truth: no bias is detected.
   const std::vector<float> off{2.5F, 0.5F, 2.5F, 0.5F};
   EXPECT_NEAR(study_of({2, -2, 2, -2}, off, 1).mean_log2(0, Estimator::sharpened).value, 2, 1e-6);
   // But if the truth is exact and they are off by 7: 4/3 + 49 - 1/3.

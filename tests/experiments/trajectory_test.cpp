@@ -62,7 +62,7 @@ TEST(Trajectory, IsThatOfTheKernel) {
   }
 }
 
-TEST(Trajectory, ComesBackIfItsMomentumIsTurned) {
+TEST(Trajectory, ReturnsIfItsMomentumIsReversed) {
   // Leapfrog is reversible: so the momenta belong to the positions.
   const std::vector<TrajectoryPoint> points = run_trajectory();
   const Banana density;

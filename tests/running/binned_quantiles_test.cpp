@@ -1,4 +1,4 @@
-// Quantiles from bins: every number in its bin, the error bound always true and never idle.
+// Quantiles from bins: every number in its bin, an error bound that always holds and is tight.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,8 +110,7 @@ std::vector<NamedLaw> laws() {
   };
 }
 
-// No false alarms: the bound is a theorem. Three streams with bins of their own, well or badly
-// laid.
+// No false alarms: the bound is a theorem. Three streams with their own bins, well or badly placed.
 TEST(BinnedQuantiles, ErrorBoundAlwaysHolds) {
   std::size_t beyond_half = 0;
   for (const auto& law : laws()) {
@@ -140,11 +139,11 @@ TEST(BinnedQuantiles, ErrorBoundAlwaysHolds) {
       }
     }
   }
-  // Half the bound would not do.
+  // Half the bound would not hold.
   EXPECT_GT(beyond_half, 100u);
 }
 
-TEST(BinnedQuantiles, WellLaidBinsAreAccurate) {
+TEST(BinnedQuantiles, WellPlacedBinsAreAccurate) {
   constexpr std::size_t count = 200000;
   Stream stream({.seed = 5}, Purpose::test);
   // The true quantile functions, with location and scale as warmup would find them.
@@ -182,7 +181,7 @@ TEST(BinnedQuantiles, WellLaidBinsAreAccurate) {
   }
 }
 
-TEST(BinnedQuantiles, StreamsTogetherAreAsOneStream) {
+TEST(BinnedQuantiles, StreamsTogetherEqualOneStream) {
   Stream stream({.seed = 6}, Purpose::test);
   std::vector<BinnedQuantiles> parts(3, bins_about(0, 1));
   std::vector<BinnedQuantiles> whole{bins_about(0, 1)};
@@ -207,7 +206,7 @@ TEST(BinnedQuantiles, StreamsTogetherAreAsOneStream) {
   }
 }
 
-TEST(BinnedQuantiles, StatesOfADrawAreAddedAlike) {
+TEST(BinnedQuantiles, StatesOfADrawCanBeAddedTogether) {
   constexpr std::size_t dimension = 77;  // more than two blocks, and a rest
   Stream stream({.seed = 7}, Purpose::test);
   std::vector<double> location(dimension), scale(dimension);
@@ -236,7 +235,7 @@ TEST(BinnedQuantiles, StatesOfADrawAreAddedAlike) {
   }
 }
 
-TEST(BinnedQuantiles, NumbersThatAreNotFiniteSpoilTheirCoordinateAlone) {
+TEST(BinnedQuantiles, NumbersThatAreNotFiniteAffectOnlyTheirCoordinate) {
   for (const double bad : {not_a_number, infinity, -infinity}) {
     std::vector<BinnedQuantiles> streams{
         BinnedQuantiles(std::vector{0.0, 0.0}, std::vector{1.0, 1.0})};

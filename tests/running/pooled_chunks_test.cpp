@@ -10,7 +10,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Chains with these draws, every one repeated so often, and their chunks, of `repeats` draws.
+/// Chains with these draws, each repeated `repeats` times, and their chunks of `repeats` draws.
 struct Chains {
   std::vector<RunningSummary> chains;
   std::vector<const RunningSummary*> pointers;
@@ -40,7 +40,7 @@ struct Chains {
 const Values slow{1, 1, 1, 1, -1, -1, -1, -1};
 
 // The variance of a sum has every covariance twice: 8 + 2 * 5 in each chain, over 16 - 1. The
-// second chain begins as the first one ends: draws of different chains are no neighbours.
+// second chain begins as the first one ends: draws of different chains are not neighbours.
 TEST(PooledChunks, NeighboursCountTwice) {
   const Chains two({slow, {-1, -1, -1, -1, 1, 1, 1, 1}});
   EXPECT_DOUBLE_EQ(two.long_run_variance(Neighbours::ignored), 16.0 / 15);

@@ -43,19 +43,19 @@ const Target skewed{-std::numbers::egamma, std::numbers::pi / std::sqrt(6.0), []
                       return Point{std::log(e), 1 - e};
                     }};
 
-/// One of two standard normal variables with the correlation 1/2: its own gradient moves with the
-/// other one as well.
+/// One of two standard normal variables with the correlation 1/2: its own gradient also depends on
+/// the other one.
 constexpr Target correlated{0, 1, [](double z, double w) {
                               const double other = z / 2 + std::sqrt(0.75) * w;
                               return Point{z, -(z - other / 2) / 0.75};
                             }};
 
 struct Variation {
-  double gradient = 1;  ///< the gradient is off by this factor
+  double gradient = 1;  ///< the gradient is wrong by this factor
   double memory = 0.6;  ///< the correlation of neighbouring draws
 };
 
-/// Two autoregressions drive the draws and, tied to these, four states of every trajectory.
+/// Two autoregressions give the draws and, correlated with them, four states of every trajectory.
 RunningSummary chain_of(const Target& target, int draws, Stream& stream,
                         const Variation& variation = {}) {
   const double phi = variation.memory;
@@ -123,7 +123,7 @@ Errors errors_of(const Target& target, int chains, int draws, const Variation& v
   return errors;
 }
 
-/// Three complaints about each of six summaries: by chance, one in 10^4 runs of the test.
+/// Three checks of each of six summaries: a false alarm in one of 10^4 runs of the test.
 constexpr double rate = 1e-4 / 18;
 
 TEST(RunningSharpen, ErrorsAreHonestAndSmall) {
@@ -133,7 +133,7 @@ TEST(RunningSharpen, ErrorsAreHonestAndSmall) {
   EXPECT_GT(skew.gain_of_mean(), 4000);
   EXPECT_GT(skew.gain_of_sd(), 250);
 
-  // Own features alone cannot tell what the other coordinate does: for the mean, they leave a
+  // A coordinate's own features do not contain what the other one does: for the mean, they leave a
   // quarter of the recycled variance.
   const Errors two = errors_of(correlated, 4, 512);
   EXPECT_EQ(two.mean.complaint(rate), "");
@@ -150,11 +150,11 @@ TEST(RunningSharpen, ErrorsAreHonestAndSmall) {
 }
 
 // The negative control: the same test rejects features whose mean is not 0.
-TEST(RunningSharpen, HonestyTestSeesAWrongGradient) {
+TEST(RunningSharpen, HonestyTestDetectsAWrongGradient) {
   EXPECT_NE(errors_of(skewed, 4, 512, {.gradient = 0.99}).sd.complaint(rate), "");
 }
 
-/// All three features, with coefficients from the very chunks whose average is taken.
+/// All three features, with coefficients from the same chunks that are averaged.
 struct InSample {
   double average;
   double mcse;
@@ -184,7 +184,7 @@ InSample in_sample(const RunningSummary& chain) {
 }
 
 // The other negative control: coefficients from the chunks that they correct.
-TEST(RunningSharpen, HonestyTestSeesCoefficientsThatWereNotCrossFitted) {
+TEST(RunningSharpen, HonestyTestDetectsCoefficientsThatWereNotCrossFitted) {
   Honesty honesty;
   for (std::uint64_t seed = 0; seed < replicates; ++seed) {
     const Replicate run(correlated, 1, 512, 100 + seed);
@@ -231,8 +231,8 @@ RunningEstimate estimate_of_draws(Draw&& draw) {
   return running_estimate(pointers, 0);
 }
 
-// A gradient that has nothing to do with the coordinate, but the mean 0 that Stein's identity asks
-// for, leaves the recycled estimate as it is.
+// A gradient that is unrelated to the coordinate, but has the mean 0 that Stein's identity
+// requires, leaves the recycled estimate unchanged.
 TEST(RunningSharpen, FeaturesThatDoNotHelpAreLeftOut) {
   Stream stream({.seed = 5}, Purpose::test);
   const RunningEstimate estimate = estimate_of_draws([&](int) {
@@ -245,9 +245,9 @@ TEST(RunningSharpen, FeaturesThatDoNotHelpAreLeftOut) {
   EXPECT_EQ(estimate.sharpened->estimate.mcse_sd, estimate.recycled->mcse_sd);
 }
 
-// In one chain the gradient tells all about the coordinate, in the others nothing. Coefficients
-// that the chain has no part in do not help it; its own would.
-TEST(RunningSharpen, AChainIsCorrectedByWhatOthersKnow) {
+// In one chain the gradient determines the coordinate, in the others it is unrelated. Coefficients
+// from the other chains do not help that chain; its own would.
+TEST(RunningSharpen, AChainIsCorrectedWithCoefficientsOfOthers) {
   const auto estimate_with = [](int chains_that_tell) {
     Stream stream({.seed = 6}, Purpose::test);
     return estimate_of_draws([&](int c) {
@@ -343,10 +343,10 @@ TEST(RunningSteinCheck, LimitAllowsForTheNumberOfFeatures) {
   EXPECT_TRUE(check.passed());
 }
 
-TEST(RunningSteinCheck, SeesAWrongGradientAndADensityWithAJump) {
+TEST(RunningSteinCheck, DetectsAWrongGradientAndADensityWithAJump) {
   EXPECT_FALSE(
       running_stein_check(Replicate(skewed, 4, 512, 1, {.gradient = 0.9}).pointers).passed());
-  // A normal variable above -1/2, whose gradient tells nothing of the jump.
+  // A normal variable above -1/2, whose gradient does not show the jump.
   const Target cut{0.5, 0.7, [](double z, double) {
                      const double x = std::abs(z) - 0.5;
                      return Point{x, -(x + 0.5)};
@@ -354,7 +354,7 @@ TEST(RunningSteinCheck, SeesAWrongGradientAndADensityWithAJump) {
   EXPECT_FALSE(running_stein_check(Replicate(cut, 4, 512, 1).pointers).passed());
 }
 
-TEST(RunningSteinCheck, LooksAtNothingWithoutGradientsOrBatches) {
+TEST(RunningSteinCheck, TestsNothingWithoutGradientsOrChunks) {
   const SteinCheck early = running_stein_check(Replicate(skewed, 4, 127, 1).pointers);
   EXPECT_EQ(early.features, 0u);
   EXPECT_TRUE(early.passed());

@@ -17,7 +17,7 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// A stationary AR(1) with variance 1 / (1 - phi^2), and states that a trajectory through each draw
-/// might visit: of the same law, tied to the draw.
+/// might visit: of the same distribution, correlated with the draw.
 struct Autoregression {
   static constexpr double phi = 0.6;
   static constexpr std::size_t states = 4;
@@ -35,7 +35,7 @@ struct Autoregression {
   std::array<double, states> visited{};
 };
 
-/// One coordinate, stored and summarised at once.
+/// One coordinate, both stored and summarised.
 struct Chain {
   RunningSummary running;
   double centre = 0;
@@ -120,7 +120,7 @@ TEST(ChunkSums, AreTheSumsOfConsecutiveDraws) {
 }
 
 TEST(RunningSummary, AgreesWithStoredDraws) {
-  constexpr double place = 1e4;  // far from zero, and a centre of its own for every chain
+  constexpr double place = 1e4;  // far from zero, with a different centre for every chain
   Stream stream({.seed = 2}, Purpose::test);
   std::vector<Chain> chains;
   for (int c = 0; c < 4; ++c) {
@@ -141,7 +141,7 @@ TEST(RunningSummary, AgreesWithStoredDraws) {
   EXPECT_NEAR(running.plain.sd, plain.sd, 1e-8 * plain.sd);
   // All draws lie in full chunks, so that the halves are the same.
   EXPECT_NEAR(running.rhat, rhat_basic(draws), 1e-8);
-  // Two estimates of the same errors; theirs of 64 chunks varies by a tenth.
+  // Two estimates of the same errors; the one from 64 chunks varies by a tenth.
   EXPECT_NEAR(std::log(running.plain.mcse_mean / plain.mcse_mean), 0, 0.4);
   EXPECT_NEAR(std::log(running.plain.mcse_sd / plain.mcse_sd), 0, 0.4);
   EXPECT_NEAR(running.plain.ess_mean, std::pow(running.plain.sd / running.plain.mcse_mean, 2),
@@ -264,7 +264,7 @@ TEST(RunningSummary, ErrorsAreHonestOnAnAutoregression) {
   EXPECT_NEAR(ess / (4096 * 0.64 / 1.36), 31.0 / 29, 0.06);
 }
 
-TEST(RunningSummary, TellsWhatIsWrongWithDraws) {
+TEST(RunningSummary, ReportsWhatIsWrongWithDraws) {
   const auto chains_of = [](std::size_t count, auto value) {
     std::vector<Chain> chains(2, Chain(0, 1));
     for (std::size_t c = 0; c < 2; ++c) {
@@ -401,7 +401,7 @@ TEST(RunningSummary, TakesBoundedMemory) {
   EXPECT_LT(4 * 100.0 * static_cast<double>(at_first), 1.0e9);
   EXPECT_LT(static_cast<double>(RunningSummary(centre, scale, false).bytes()),
             0.51 * static_cast<double>(at_first));
-  // All that is counted is all there is, but for a few sizes.
+  // Everything is counted except for a few sizes.
   ArchiveWriter stored;
   stored(running);
   EXPECT_NEAR(static_cast<double>(stored.bytes().size()), static_cast<double>(at_first), 500);
@@ -415,7 +415,7 @@ TEST(RunningSummary, TakesBoundedMemory) {
   EXPECT_EQ(running.bytes(), at_first);
 }
 
-TEST(RunningSummary, RefusesChainsThatDoNotFit) {
+TEST(RunningSummary, RejectsInconsistentChains) {
   const std::vector<double> two{0, 0}, three{0, 0, 0}, ones{1, 1, 1};
   const RunningSummary a(two, std::span(ones).first(2), true);
   const RunningSummary b(three, ones, true);

@@ -1,4 +1,4 @@
-// Whether errors are as large as their error bars say, for tests with many replicates.
+// Checks that errors match their error bars, for tests with many replicates.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@
 
 namespace rehmc::testing {
 
-/// Errors of one summary over many independent runs, with the error bars they came with.
+/// Errors of one summary over many independent runs, with their error bars.
 class Honesty {
  public:
-  /// `of_truth`: the error of what stands for the truth, the same in all runs.
+  /// `of_truth`: the error of the reference values, the same in all runs.
   void add(double error, double mcse, double of_truth = 0) {
     errors_.push_back(error);
     squares_.push_back(error * error / (mcse * mcse + of_truth * of_truth));
@@ -33,10 +33,10 @@ class Honesty {
   }
 
   /// What is wrong, if anything: an error bar must be right to 15%, so (error / MCSE)^2 has a mean
-  /// between 1/1.15^2 and 1.15^2, and n times it a chi-square law (Wilson & Hilferty 1931);
-  /// and the mean error must be 0. Each of the three fails by chance with this probability.
-  /// With `only_above`, error bars may be too large: they stand for what rounding may do, and
-  /// rounding need not have the mean 0.
+  /// between 1/1.15^2 and 1.15^2, and n times it a chi-square law (Wilson & Hilferty 1931); and the
+  /// mean error must be 0. Each of the three fails by chance with this probability. With
+  /// `only_above`, error bars may be too large: they bound rounding errors, whose mean need not be
+  /// 0.
   std::string complaint(double false_alarm_rate, bool only_above = false) const {
     constexpr double leeway = 1.15 * 1.15;
     const auto n = static_cast<double>(squares_.size());

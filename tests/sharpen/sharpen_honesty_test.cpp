@@ -30,7 +30,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::size_t replicates = 400;
-/// Of every verdict in this file.
+/// Of every check in this file.
 constexpr double false_alarm_rate = 1e-6;
 
 /// Exact, independent draws of the skewed target, with gradients.
@@ -162,7 +162,7 @@ TEST(SharpenHonesty, CoefficientsOfTheSameDrawsAreCaughtWhereFeaturesAreMany) {
 }
 
 TEST(SharpenHonesty, AFrameOfTheSameDrawsIsCaught) {
-  // Two coefficients of 200 draws do no harm, the 120 numbers of a row of C do.
+  // Two coefficients from 200 draws are harmless, the 120 numbers of a row of C are not.
   EXPECT_EQ(honesty(200, 2, smooth, Fitted::on_the_same_draws, Fitted::on_other_draws)
                 .complaint(false_alarm_rate),
             "");
@@ -206,7 +206,7 @@ struct SkewedRun {
   }
 };
 
-/// How honest an error is over means of so many independent draws whose logarithms are normal.
+/// How honest an error is over means of this many independent draws whose logarithms are normal.
 Honesty lognormal_honesty(double sd, Index draws,
                           double (stein::MeanErrors::*squared)(const Eigen::Ref<const VectorXd>&)) {
   stein::MeanErrors errors(SkewedRun::chains, static_cast<std::size_t>(draws) / SkewedRun::chains);
@@ -220,8 +220,8 @@ Honesty lognormal_honesty(double sd, Index draws,
   return honesty;
 }
 
-// With an sd of 1.5 they have a skewness of 33, of which samples of 400 show a third. The raise is
-// what makes the verdict: without it, error bars are too small.
+// With an sd of 1.5 they have a skewness of 33, of which samples of 400 show a third. The raise
+// decides: without it, error bars are too small.
 TEST(SharpenHonesty, ErrorsOfSkewedSeriesAreRaised) {
   const auto complaint = [](auto squared) {
     return lognormal_honesty(1.5, 400, squared).complaint(false_alarm_rate);
@@ -230,19 +230,19 @@ TEST(SharpenHonesty, ErrorsOfSkewedSeriesAreRaised) {
   EXPECT_EQ(complaint(&stein::MeanErrors::raised_error), "");
 }
 
-TEST(SharpenHonesty, ReportedErrorsAllowForWhatWasNotSeenOfHeavyTails) {
+TEST(SharpenHonesty, ReportedErrorsAllowForUnseenHeavyTails) {
   const auto complaint = [](auto squared) {
     return lognormal_honesty(2, 1000, squared).complaint(false_alarm_rate);
   };
   EXPECT_NE(complaint(&stein::MeanErrors::raised_error), "");
   EXPECT_EQ(complaint(&stein::MeanErrors::reported_error), "");
-  // Light tails are seen well enough.
+  // Light tails are sampled well enough.
   stein::MeanErrors errors(SkewedRun::chains, 250);
   VectorXd series(1000);
   Stream numbers(Address{15, 0, 0}, Purpose::test);
   for (double& value : series) value = std::pow(numbers.normal(), 2);
   EXPECT_EQ(errors.reported_error(series), errors.raised_error(series));
-  // A tail to both sides does the mean no harm, one to a single side does.
+  // A tail on both sides does not affect the mean, a tail on one side does.
   VectorXd one_sided(1000);
   for (Index n = 0; n < series.size(); n += 2) {
     one_sided[n] = std::exp(2 * numbers.normal());
@@ -310,7 +310,7 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
         regression.residuals(regression.fit({0}, {0, 1})).col(0).segment(fold.begin, length);
   }
   EXPECT_NEAR(left.mean(), sharpened.estimate.mean, 1e-9);
-  // What the estimate would change by if a draw counted a bit more in the fits.
+  // The change of the estimate if a draw counted slightly more in the fits.
   VectorXd effect(target.size());
   constexpr double step = 1e-4;
   for (Index n = 0; n < target.size(); ++n) {
@@ -368,7 +368,7 @@ TEST_F(Choice, IsOfTheSetThatLeavesLess) {
 }
 
 // Squared errors must be less by a tenth.
-TEST_F(Choice, IsOfTheSmallerOfTwoThatAreAlike) {
+TEST_F(Choice, IsOfTheSmallerOfTwoThatAreEquallyGood) {
   const stein::Candidate own = leaves(FeatureSet::own, {1, 1, 1, 1});
   const auto with = [&](double factor) {
     return std::vector<stein::Candidate>{own, {FeatureSet::linear, factor * own.influence}};
@@ -447,7 +447,7 @@ TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
     raw += std::abs(series.mean()) > limit * std::sqrt(errors.squared_error(series)) ? 1 : 0;
     fired += errors.score(series) > limit ? 1 : 0;
   }
-  // 8 expected at the rate of 1e-3; 24 or more have a chance of 6e-6.
+  // 8 expected at the rate of 1e-3; 24 or more have probability 6e-6.
   EXPECT_LT(fired, 24);
   EXPECT_GT(raw, 24);
 }

@@ -37,7 +37,7 @@ using testing::Honesty;
 
 Stream stream(std::uint64_t iteration) { return {Address{5, 1, iteration}, Purpose::test}; }
 
-TEST(TailShape, IsThatOfTheLaw) {
+TEST(TailShape, IsThatOfTheDistribution) {
   // For n values, the largest 3 sqrt(n) of them: the error of the estimate is (1 + k) / sqrt(m),
   // with m = 600 of 40,000. Five of them: a false alarm in a million.
   for (const double shape : {0.0, 0.25, 0.5, 1.0}) {
@@ -61,7 +61,7 @@ TEST(TailShape, IsThatOfNumbersNearTheLargest) {
   }
 }
 
-TEST(TailShape, SaysWhenThereIsNoTail) {
+TEST(TailShape, ReportsWhenThereIsNoTail) {
   EXPECT_TRUE(std::isnan(tail_shape(std::vector<double>(10, 1.0))));
   EXPECT_EQ(tail_shape(std::vector<double>(1000, 1.0)), -std::numeric_limits<double>::infinity());
 }
@@ -148,7 +148,7 @@ struct SimpleRun {
   }
 };
 
-/// A scalar with what its draws tell without gradients.
+/// A scalar with its estimates without gradients.
 ScalarStates known_scalar(const std::vector<Series>& series,
                           std::optional<std::size_t> coordinate = std::nullopt) {
   ScalarStates scalar;
@@ -169,8 +169,8 @@ struct NormalRun : SimpleRun {
   }
 };
 
-/// Two modes that chains seldom go between, so that shares of modes are less precise than anything
-/// else.
+/// Two modes that chains rarely move between, so that the shares of the modes are the least
+/// precise.
 struct ModesRun : SimpleRun {
   TwoModeMixture model;
 
@@ -354,7 +354,7 @@ Calibration calibration(const Function& function, int runs) {
     std::vector<std::vector<double>> values;
     std::vector<Series> series;
     for (const auto& chain : run.positions) {
-      // In rows as long as those of the positions, so that only their place tells them apart.
+      // In rows as long as those of the positions, so that only their position distinguishes them.
       auto& of_chain = values.emplace_back(chain.size());
       for (std::size_t n = 0; n < run.draws; ++n) {
         of_chain[4 * n] = function.value(chain.data() + 4 * n);
@@ -387,14 +387,15 @@ TEST(Sharpen, FunctionsOfOneAndOfSeveralCoordinatesAreHonest) {
   const auto lognormal = [](double p) { return std::exp(0.5 * normal_quantile(p)); };
   const auto chi_squared = [](double p) { return std::pow(normal_quantile((1 + p) / 2), 2); };
   constexpr int runs = 60;
-  // The variance of error / MCSE over 60 runs is below 1 + 6 sqrt(2 / 60) = 2.1 but for a chance of
-  // 1e-6, were it normal.
+  // The variance of error / MCSE over 60 runs is below 1 + 6 sqrt(2 / 60) = 2.1 except with
+  // probability 1e-6, if it is normal.
   const double limit = std::sqrt(2.1);
   for (const Function& function : {Function{0, rising, std::exp(0.125), lognormal},
                                    Function{0, falling, std::exp(0.125), lognormal},
                                    Function{std::nullopt, rising, std::exp(0.125), lognormal},
                                    Function{std::nullopt, square, 1, chi_squared},
-                                   // What it claims to follow it does not: that is seen.
+                                   // It does not follow the coordinate that it names: this is
+                                   // detected.
                                    Function{0, square, 1, chi_squared}}) {
     const Calibration seen = calibration(function, runs);
     EXPECT_LT(seen.mean, limit);
@@ -426,7 +427,7 @@ TEST(Sharpen, TheErrorOfTheMeanDoesNotLowerTheSd) {
   EXPECT_GT(std::abs(about_the_estimated_mean.bias()), limit);
 }
 
-TEST(Sharpen, TheErrorOfAQuantileIsJudgedWhereItIsFound) {
+TEST(Sharpen, TheErrorOfAQuantileIsComputedWhereItIsFound) {
   constexpr std::size_t upper = 6;
   constexpr double probability = 0.975;
   const double z = normal_quantile(probability);
@@ -491,7 +492,7 @@ TEST(SteinCheck, PassesExactDrawsAndFailsWrongGradients) {
     const NormalRun run(500, r);
     fired += sharpen(run.states, {}, settings).check.passed() ? 0 : 1;
   }
-  // 0.2 expected at the stated rate of 1e-3; six or more have a chance of 8e-8.
+  // 0.2 expected at the stated rate of 1e-3; six or more have probability 8e-8.
   EXPECT_LT(fired, 6);
 
   NormalRun wrong(500);

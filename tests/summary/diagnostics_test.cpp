@@ -1,4 +1,4 @@
-// Warnings: each comes when it should, says what to do, and stays away when all is well.
+// Warnings: each is given when it should, with a remedy, and not otherwise.
 #include "rehmc/summary/diagnostics.hpp"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ TEST(Diagnostics, WarnOfChainsThatDisagree) {
   EXPECT_NE(diagnostics.warnings[0].text.find("399"), std::string::npos);
 }
 
-// What could not be judged is not fine.
+// What could not be assessed is not reported as fine.
 TEST(Diagnostics, WarnOfWhatCannotBeJudged) {
   const double nan = std::nan("");
   std::vector<ParameterSummary> summary = healthy_summary();

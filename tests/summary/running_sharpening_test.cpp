@@ -65,8 +65,8 @@ RunSummary run(const Density& density, const SampleSettings& settings, bool shar
 
 constexpr std::size_t replicates = 400;
 
-/// Means and sds of all coordinates over many runs, against the truth. Each of three complaints
-/// about each of them comes by chance with probability 1e-4 / (6 d).
+/// Means and sds of all coordinates over many runs, against the truth. Each of three checks of each
+/// of them fails by chance with probability 1e-4 / (6 d).
 template <class Model>
 void expect_honest(const Model& model, int draws, MetricKind metric) {
   const std::size_t d = model.dimension();
@@ -115,7 +115,7 @@ double gain(const RunSummary& summary) {
 }
 
 // A coordinate's own gradient leaves a share 1 - 1 / (variance x precision) of the variance of its
-// mean, here 0.64. A dense metric knows where the other one pulls.
+// mean, here 0.64. A dense metric includes the gradient of the other one.
 TEST(RunningSharpening, TakesItsDirectionsFromTheMetric) {
   EXPECT_LT(gain(run(correlated(), settings_of(1, 1000))), 3);
   EXPECT_GT(gain(run(correlated(), settings_of(1, 1000, MetricKind::dense))), 20);
@@ -163,7 +163,7 @@ TEST(RunningSharpening, IsRefusedForADensityWithAJump) {
   expect_refused(summary);
 }
 
-TEST(RunningSharpening, IsRefusedForShortChainsAndLeftOutOnRequest) {
+TEST(RunningSharpening, IsRefusedForShortChainsAndOmittedOnRequest) {
   const RunSummary small = run(LogExponential(2), settings_of(1, 100));
   EXPECT_EQ(small.sharpening.check->features, 0U);
   expect_refused(small);

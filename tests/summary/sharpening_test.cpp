@@ -60,7 +60,7 @@ RunSummary run(const Density& density, std::uint64_t seed, int draws) {
   return summarise_run(sample(density, settings));
 }
 
-/// Looks at many runs, some at a time.
+/// Examines many runs, some at a time.
 void for_each_run(std::size_t count, const std::function<void(std::size_t)>& look) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> threads;
@@ -72,7 +72,7 @@ void for_each_run(std::size_t count, const std::function<void(std::size_t)>& loo
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Chance that a target fails although all is right, shared by all its comparisons.
+/// The probability that a target fails although the code is correct, shared by all its comparisons.
 constexpr double false_alarm_rate = 1e-4;
 constexpr std::size_t replicates = 400;
 
@@ -118,7 +118,8 @@ std::vector<Values> exact(const Model& model) {
 
 TEST(Sharpening, IsExactToRoundingOnANormal) {
   const CorrelatedNormal model(wishart_draw({3, 6, 1}));
-  expect_honest(model, exact(model), 250, true);  // error bars say what rounding allows, no less
+  expect_honest(model, exact(model), 250,
+                true);  // error bars are at least as large as rounding errors
 }
 
 TEST(Sharpening, IsHonestOnASkewedTarget) {
@@ -170,9 +171,9 @@ TEST(Sharpening, IsRefusedForAGradientWrongByOnePercentInOneCoordinate) {
   expect_refused(summary);
 }
 
-TEST(Sharpening, CannotTellOneModeOfTwoFromTheWhole) {
+TEST(Sharpening, CannotDistinguishOneModeOfTwoFromTheWhole) {
   // The check is a local one: chains that all sit in one mode, ten sds from the other, pass it, and
-  // are sharpened about the wrong mean. The user's page says so.
+  // are sharpened about the wrong mean. docs/sharpening.md warns of this.
   SampleSettings settings;
   settings.seed = 1;
   settings.start = {{5, 0}, {5, 0}, {5, 0}, {5, 0}};

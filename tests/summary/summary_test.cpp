@@ -80,8 +80,8 @@ DirectMoments direct_moments(const SampleResult& result, std::size_t parameter) 
   return moments;
 }
 
-// With recycling `all` every state is stored, so the moments that were summed on the way, about
-// another centre in every chain, can be had from the states as well.
+// With recycling `all` every state is stored, so the moments that were summed during sampling,
+// about another centre in every chain, can also be computed from the states.
 TEST(Summary, MomentsAreThoseOfAllStates) {
   const FunctionDensity shifted(3, [](std::span<const double> x, std::span<double> gradient) {
     const Numbers moved{x[0] - 1000, x[1] + 3, x[2]};
@@ -144,7 +144,7 @@ class Scores {
 };
 
 // Means and sds of all coordinates, plain and recycled. False alarms: 1e-4 per kernel; error bars
-// estimated from 4000 draws have some 3% of error themselves, which the limit near 5 forgives.
+// estimated from 4000 draws have some 3% of error themselves, which the limit near 5 allows for.
 TEST(EndToEnd, CorrelatedNormal) {
   constexpr std::size_t dimension = 6;
   const Numbers covariance = wishart_draw({.dimension = dimension, .degrees_of_freedom = 8});
@@ -167,7 +167,7 @@ TEST(EndToEnd, CorrelatedNormal) {
   }
 }
 
-/// Standard normals, read as themselves and with noise drawn about them.
+/// Standard normals, reported as they are and with added noise.
 struct NoisyNormal : StandardNormal {
   NoisyNormal() : StandardNormal(2) {}
   std::vector<Quantity> quantities() const { return {{"x", 0}, {"noisy", {}, true}}; }

@@ -1,6 +1,6 @@
 // Densities without hand-written gradients: reverse-mode differentiation by Stan Math.
 //
-// Not among the headers of the library, since it needs Stan Math's: the CMake target
+// Not one of the library's headers, because it needs those of Stan Math: the CMake target
 // rehmc::autodiff finds them where `rehmc stan install --compiler` put them. Compile with
 // -DSTAN_THREADS, as that target does, if chains run in threads.
 #pragma once
@@ -30,7 +30,7 @@ class Autodiff : public Function {
   double operator()(std::span<const double> x, std::span<double> gradient) const {
     using stan::math::var;
     thread_local stan::math::ChainableStack stack;  // every thread needs its own
-    const stan::math::nested_rev_autodiff nested;   // gives its memory back, even after a throw
+    const stan::math::nested_rev_autodiff nested;   // frees its memory, even after an exception
     const auto size = static_cast<Eigen::Index>(x.size());
     const Eigen::Matrix<var, Eigen::Dynamic, 1> position =
         Eigen::Map<const Eigen::VectorXd>(x.data(), size).template cast<var>();

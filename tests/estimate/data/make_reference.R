@@ -1,6 +1,7 @@
-# Writes reference.csv: draws, and what the R package posterior says about them. Run: Rscript make_reference.R
-# One line per entry: case, quantity, value(s); the draws of a case stand one chain per line. 17 digits
-# give every double back. Made with R 4.2.2, posterior 1.4.0, matrixStats 0.63.0.
+# Writes reference.csv: draws, and the results of the R package posterior for them. Run: Rscript
+# make_reference.R One line per entry: case, quantity, value(s); the draws of a case have one chain
+# per line. 17 digits determine every double. Made with R 4.2.2, posterior 1.4.0, matrixStats
+# 0.63.0.
 suppressMessages(library(posterior))
 options(warn = -1)  # posterior warns where it caps an ESS
 set.seed(20210621, kind = "Mersenne-Twister", normal.kind = "Inversion")
