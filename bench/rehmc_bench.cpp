@@ -278,7 +278,7 @@ int run(int argc, char** argv) {
   time_regressions(rows);
   time_dimensions(rows);
   fmt::print("processor: {}\n\n", bench::processor());
-  fmt::print("{:<42} {:>14}  {:<26} {}\n", "measured", "value", "unit", "asked for");
+  fmt::print("{:<42} {:>14}  {:<26} {}\n", "measured", "value", "unit", "required");
   for (const Row& row : rows) {
     fmt::print("{:<42} {:>14.5g}  {:<26} {}\n", row.name, row.value, row.unit, row.bar);
   }

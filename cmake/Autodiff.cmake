@@ -1,5 +1,5 @@
 # The target rehmc::autodiff: rehmc with Stan Math's headers, for densities without hand-written gradients.
-set(REHMC_STAN "" CACHE PATH "Where `rehmc stan install --compiler` put Stan (found by itself)")
+set(REHMC_STAN "" CACHE PATH "Where `rehmc stan install --compiler` put Stan (found automatically)")
 if(NOT REHMC_STAN)
   set(cache $ENV{XDG_CACHE_HOME})
   if(NOT cache)

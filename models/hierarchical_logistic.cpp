@@ -248,7 +248,7 @@ ModelEntries hierarchical_logistic_entries() {
       "attributes            n rows of k numbers: the predictors are an intercept, these numbers\n"
       "                      standardised, and all products of two of them, standardised again\n"
       "y                     n numbers, 0 or 1\n"
-      "Without these the data are simulated, a stand-in for the German credit data:\n"
+      "Without these the data are simulated, similar to the German credit data:\n"
       "observations          n, default 1000\n"
       "number_of_attributes  k, default 24: p = 301\n"
       "seed                  of the simulation, default 1";

@@ -105,7 +105,7 @@ std::vector<Point> likely_points(Guard& guard, Stream& stream) {
 
 void check_interpreter(const BridgeDensity& density, const std::string& file,
                        const std::function<void(const std::string&)>& note) {
-  const MutedMessages muted(density.messages());  // lines about random points help nobody
+  const MutedMessages muted(density.messages());  // messages about random points are not useful
   const Density checked(density);
   Guard guard(checked);
   Stream stream(Address{}, Purpose::gradient_check);

@@ -271,10 +271,10 @@ void install(Part part, const files::path& wheel) {
           files::perms::owner_exec | files::perms::group_exec | files::perms::others_exec,
           files::perm_options::add);
     }
-    const nlohmann::ordered_json told{{"package", pin(part).package},
+    const nlohmann::ordered_json contents{{"package", pin(part).package},
                                       {"version", pin(part).version},
                                       {"sha256", pin(part).sha256}};
-    write_whole(folder / stamp, told.dump(2) + "\n");
+    write_whole(folder / stamp, contents.dump(2) + "\n");
   };
   make_cached(
       folder_of(part), [&](const files::path&) { return status(part).installed; }, fill);

@@ -30,9 +30,8 @@ constexpr int probes = 24;
 
 using PrintFunction = void (*)(const char* text, std::size_t size);
 
-/// A print function gets the text and nothing else. So that it knows which library prints, each
-/// library has one of its own; should there ever be more libraries than these, the others share the
-/// last.
+/// A print function only gets the text. Each library has its own print function, which identifies
+/// it; if there are more libraries than these, the others share the last.
 constexpr std::size_t print_functions = 64;
 
 LibraryMessages& printed_by(std::size_t library) {
@@ -152,7 +151,7 @@ class BridgeDensity::Model {
     const MessageReceiver receiver(*messages);
     char* error = nullptr;
     call_.set_print_callback(print_function(library_->number), &error);
-    take_message(error);  // without prints a model is still a model
+    take_message(error);  // the model is usable without prints
     const std::lock_guard lock(library_->turn);
     model_ = call_.construct(data.c_str(), seed, &error);
     const std::string message = take_message(error);
@@ -245,7 +244,7 @@ class BridgeDensity::Model {
     bs_rng* generator_;
   };
 
-  /// Makes a model one of those that hear the library's own threads.
+  /// Registers a model for what the library's own threads print.
   class Hearing {
    public:
     Hearing(LibraryMessages& library, ModelMessages& messages)
@@ -261,7 +260,7 @@ class BridgeDensity::Model {
     ModelMessages& messages_;
   };
 
-  /// A call of the library: takes its turn where it must, and receives what the model prints.
+  /// One call of the library: waits for its turn if necessary, and receives what the model prints.
   struct Visit {
     explicit Visit(const Model& model)
         : turn(model.takes_turns ? std::unique_lock(model.library_->turn)

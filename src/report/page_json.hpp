@@ -9,7 +9,7 @@ namespace rehmc::report {
 
 using Json = nlohmann::ordered_json;
 
-/// Rounded to so many digits; null for NaN and infinities, which JSON does not have.
+/// Rounded to this many digits; null for NaN and infinities, which JSON does not have.
 Json number(double x, int digits = 6);
 Json numbers(std::span<const double> values, int digits = 6);
 

@@ -25,7 +25,7 @@ constexpr std::size_t middle_bins = bins - 2 * tail_bins;
 constexpr double middle_scales = 4;
 constexpr double middle_reach = 0.5 * middle_bins;
 
-/// So many coordinates at a time that their bins stay in the first cache for all states of a draw.
+/// The number of coordinates whose bins fit into the L1 cache for all states of a draw.
 constexpr std::size_t block = 32;
 
 /// The bin of a number that lies z widths above the location; NaN goes somewhere. Straight-line

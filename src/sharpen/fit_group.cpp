@@ -66,7 +66,7 @@ void FitGroup::fit_fold(std::size_t f) {
 void FitGroup::fit_parts(std::size_t f, const std::vector<Part>& parts) {
   if (parts.empty()) return;
   const Index width = std::max(panel(f), parts.back().columns.end());
-  // Columns between the parts may hold old numbers, which nobody reads.
+  // Columns between the parts may hold old numbers, which are never read.
   if (all_.cols() != width) all_.setZero(to_index(run_.table.draws()), width);
   for (const auto& [task, columns] : parts) {
     task->fit.put_columns(task->own[f], columns.of(all_));

@@ -137,7 +137,7 @@ CoordinateStates::CoordinateStates(const StateTable& table, const SteinFrame& fr
       above(z.size()) {
   for (Eigen::Index s = 0; s < z.size(); ++s) {
     const double t = std::abs(z[s]);
-    // The two ratios add up to 1 / phi. Infinite beyond all thresholds, where nobody asks for it.
+    // The two ratios add up to 1 / phi. Infinite beyond all thresholds, where it is not used.
     const double inverse_density = below[s];
     const double along = table.weights[s] * (u[s] + z[s]);
     const double outer = mills_ratio(t) * along;

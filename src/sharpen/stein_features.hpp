@@ -48,8 +48,8 @@ struct StateTable {
 /// are made of. The field of a threshold cancels the indicator of {z <= q} in a standard normal: it
 /// is the solution of h' - z h = 1{z <= q} - Phi(q) that is bounded,
 ///   h_q(z) = Phi(min(z, q)) (1 - Phi(max(z, q))) / phi(z),
-/// and its feature is h_q (u + z) + 1{z <= q} - Phi(q). With Mills' ratios of z at hand, every
-/// threshold costs one product.
+/// and its feature is h_q (u + z) + 1{z <= q} - Phi(q). Given Mills' ratios of z, every threshold
+/// costs one product.
 struct CoordinateStates {
   Eigen::VectorXd z;
   Eigen::VectorXd u;
@@ -108,7 +108,7 @@ class Threshold {
   Eigen::Index begin_of(Eigen::Index draw) const {
     return static_cast<Eigen::Index>(table_.begins[static_cast<std::size_t>(draw)]);
   }
-  /// What states from the first on add to the means, but for the constant.
+  /// What states from the first on add to the means, except for the constant.
   void of_mix(const Mix& mix, Eigen::Index first, Eigen::Ref<Eigen::ArrayXd> of_states) const;
   double constant(const Mix& mix) const { return usable_ ? -mix.feature * lower_ : 0.0; }
 

@@ -1,4 +1,4 @@
-// A model without STAN_THREADS: it notices two threads at once, and its density heeds both flags.
+// A model without STAN_THREADS: it detects two threads at once, and its density obeys both flags.
 //
 // With data it is another model, with STAN_THREADS, which prints its data: where the density is
 // evaluated in the thread that calls it, where the gradient is too in one that it starts itself.

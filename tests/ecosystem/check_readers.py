@@ -3,7 +3,7 @@
 
 usage: check_readers.py [--light] [--python PYTHON] COMMAND
 
-Fails if a reader is not installed, and names it. --light asks for the readers in Python alone, and runs one kernel.
+Fails if a reader is not installed, and names it. --light uses only the readers in Python, and one kernel.
 PYTHON is the interpreter whose packages are used.
 """
 

@@ -39,7 +39,7 @@ for folder in sys.argv[1:]:
             tell(folder, name, quantity, row[column])
     tell(folder, "*", "draws", data.posterior.sizes["draw"])
     if data.sample_stats["diverging"].dtype != bool:
-        sys.exit("arviz: diverging is no flag")
+        sys.exit("arviz: diverging is not a flag")
     tell(folder, "*", "divergences", data.sample_stats["diverging"].sum())
     tell(folder, "*", "depth_limit", data.sample_stats["reached_max_treedepth"].sum())
     tell(folder, "lp__", "mean", data.sample_stats["lp"].mean())

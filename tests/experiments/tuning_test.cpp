@@ -27,7 +27,7 @@ using testing::small_case;
 /// Covariance of a 3-d normal, row by row.
 const std::vector<double> covariance{2, 0.9, 0, 0.9, 1, -0.3, 0, -0.3, 0.5};
 
-/// What M^{-1} estimates, after the shrinkage of so many draws.
+/// What M^{-1} estimates, after the shrinkage for this many draws.
 std::vector<double> shrunken(double draws) {
   std::vector<double> entries = covariance;
   for (std::size_t i = 0; i < entries.size(); ++i) {

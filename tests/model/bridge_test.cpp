@@ -179,7 +179,7 @@ void call_gradient(BridgeDensity& density) {
   for (int i = 0; i < 100; ++i) density(std::vector<double>{0}, gradient);
 }
 
-/// All that was printed is this line, so many times.
+/// Exactly this line was printed, this many times.
 void expect_line(const ModelMessages& messages, const std::string& line, std::uint64_t count) {
   ASSERT_EQ(messages.kinds().size(), 1U) << line;
   EXPECT_EQ(messages.kinds()[0].first, line);

@@ -84,7 +84,7 @@ TEST(Guard, CountsEveryFaultByItsCause) {
   }
 }
 
-// Every position of a long gradient, and the largest finite numbers, which are no fault.
+// Every position of a long gradient, and the largest finite numbers, which are not faults.
 TEST(Guard, SeesABadEntryWhereverItIs) {
   for (const std::size_t size : {1UL, 7UL, 8UL, 9UL, 64UL, 250UL}) {
     for (std::size_t i = 0; i < size; ++i) {

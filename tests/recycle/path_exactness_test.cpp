@@ -253,7 +253,7 @@ TEST(RandomLength, DrawsOrStatesMayHaveEqualWeights) {
   }
 }
 
-/// What `count(state, acceptance, slots)` makes of every step of a path.
+/// Sums `count(state, acceptance, slots)` over every step of a path.
 template <class Count>
 Tally count_steps(const World& world, const PathPlan& plan, Count&& count) {
   IntegerStates states(world.size());

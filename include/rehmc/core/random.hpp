@@ -72,8 +72,8 @@ class Stream {
   double exponential();
 
   /// Fills with independent standard normals: the same bits on every machine, whatever its vector
-  /// width. Takes 8 fresh blocks for every 16 numbers begun, and leaves what earlier calls of the
-  /// scalar functions have buffered to later ones.
+  /// width. Uses 8 new blocks for every 16 numbers or part of them, and does not touch what the
+  /// scalar functions have buffered.
   void fill_normal(std::span<double> out);
 
   /// A uniformly random order.

@@ -22,7 +22,7 @@ class ModelMessages {
     std::string first;  ///< the first line of this kind
     std::uint64_t count = 0;
   };
-  /// Is called with every line, one at a time, in the thread that printed it.
+  /// Called with every line, one at a time, in the thread that printed it.
   using Listener = std::function<void(const std::string& line)>;
 
   void add(std::string_view line);
@@ -79,12 +79,12 @@ class LineSplitter {
   std::string waiting_;
 };
 
-/// While it lives, what a library prints in this thread goes to these messages, line by line.
+/// During its lifetime, what a library prints in this thread goes to these messages, line by line.
 ///
-/// The print function of a shared library gets the text and nothing else, so it cannot know which
-/// model speaks. But a model prints only while it is called, mostly in the thread that calls it: so
-/// each call has a receiver, and the print function looks for that of its thread. A fiber never
-/// changes in the middle of a call. For threads that a library starts itself, see LibraryMessages.
+/// The print function of a shared library only gets the text, so it cannot know which model printed
+/// it. But a model prints only while it is called, mostly in the calling thread: so each call has a
+/// receiver, and the print function uses the one of its thread. Fibers are never switched in the
+/// middle of a call. For threads that a library starts itself, see LibraryMessages.
 class MessageReceiver {
  public:
   explicit MessageReceiver(ModelMessages& messages);
@@ -93,7 +93,7 @@ class MessageReceiver {
   MessageReceiver(const MessageReceiver&) = delete;
   MessageReceiver& operator=(const MessageReceiver&) = delete;
 
-  /// Gives text to the receiver of this thread; false if there is none.
+  /// Passes text to the receiver of this thread; false if there is none.
   static bool print(std::string_view text);
 
  private:
@@ -102,14 +102,14 @@ class MessageReceiver {
   MessageReceiver* outer_;
 };
 
-/// Where the text goes that one library prints. A thread that the library starts itself, as a
+/// Receives the text that one library prints. A thread that the library starts itself, as a
 /// parallel reduce_sum does, has no receiver, and any model of the library may have caused what it
-/// prints: so its lines go to the messages of every model that there is. Threads may share it.
+/// prints: so its lines go to the messages of all its models. Threads may share it.
 class LibraryMessages {
  public:
-  /// A new model, and the end of one. Models may share messages.
+  /// Adds and removes the messages of a model. Models may share messages.
   void enter(ModelMessages& messages);
-  /// Adds what is left of lines that did not end.
+  /// Adds the rest of unfinished lines.
   void leave(ModelMessages& messages);
   /// For the print function: to the receiver of this thread, or else to all models.
   void print(std::string_view text);
@@ -119,7 +119,7 @@ class LibraryMessages {
 
   std::mutex mutex_;
   std::multiset<ModelMessages*> messages_;         ///< one entry per model
-  std::map<std::thread::id, LineSplitter> lines_;  ///< of threads in the middle of one
+  std::map<std::thread::id, LineSplitter> lines_;  ///< of threads with an unfinished line
 };
 
 }  // namespace rehmc

@@ -55,7 +55,7 @@ struct ReadDraw {
   QuantityFailures failures;
   QuantityReader* reader = nullptr;
 
-  /// Of a transition that diverged. Read when first asked for.
+  /// Of a transition that diverged. Read on first use.
   ReadDivergence divergence() const;
 };
 

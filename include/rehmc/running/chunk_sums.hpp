@@ -53,9 +53,10 @@ class ChunkSums {
   std::size_t dimension() const { return dimension_; }
   bool has_stein() const { return !scale_.empty(); }
   std::uint64_t count() const { return full_ * length_ + filled_; }
-  /// Chunks that are full; one more may be begun.
+  /// The number of full chunks; one more may be partly filled.
   std::size_t full() const { return full_; }
-  /// The sums of chunk 0, ..., full(), the last being the one begun, about a centre moved by this.
+  /// The sums of chunk 0, ..., full(), the last being the partly filled one, about a centre moved
+  /// by this.
   Chunk chunk(std::size_t index, std::size_t coordinate, double shift = 0) const;
   std::size_t bytes() const;
 
