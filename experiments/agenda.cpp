@@ -71,7 +71,7 @@ void Agenda::plan_studies(CaseName name) {
     const KernelKind kind = all_kernels[k];
     const double each = iterations * costs_of(name).iteration[k];
     plan_groups(study_name(name, kind), size.groups, each);
-    if (name == CaseName::cox && kind == KernelKind::hmc) {
+    if (name == CaseName::cox && traits(kind).shape == TrajectoryShape::path) {
       plan_groups(study_name(name, kind, small_steps_variant), size.groups, each);
     }
   }

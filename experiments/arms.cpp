@@ -33,7 +33,7 @@ std::vector<Arm> arms_of(KernelKind kind, std::size_t paper_count, std::size_t m
   for (std::size_t k = 2; k <= std::min<std::size_t>(most, 8); k *= 2) {
     arms.push_back({Family::simple, k});
   }
-  if (kind == KernelKind::hmc) arms.push_back({Family::accept_each, 0});
+  if (traits(kind).accepts_each_step) arms.push_back({Family::accept_each, 0});
   return arms;
 }
 

@@ -52,7 +52,9 @@ Agreement all_of(std::initializer_list<Agreement> agreements) {
   return result;
 }
 
-std::string title_of(KernelKind kind) { return kind == KernelKind::hmc ? "HMC" : "NUTS"; }
+std::string title_of(KernelKind kind) {
+  return traits(kind).shape == TrajectoryShape::path ? "HMC" : "NUTS";
+}
 
 /// Claims about one test case.
 class CaseClaims {

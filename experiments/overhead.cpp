@@ -105,11 +105,12 @@ class Comparison {
         tuning_{step_size(preparation, kind), make_unit_metric(test_case.density.dimension())},
         address_{workshop.seed_of(describe(test_case.name) + " overhead"), 0, 0},
         truth_(truth) {
-    const std::size_t count =
-        kind == KernelKind::hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
+    const std::size_t count = traits(kind).shape == TrajectoryShape::path
+                                  ? test_case.paper_count_hmc
+                                  : test_case.paper_count_nuts;
     choices_ = {{RecyclingKind::none, 1}, {RecyclingKind::spread, count}, {RecyclingKind::all, 1}};
     // The paper's own method: steps of a path are accepted or rejected one by one.
-    if (kind == KernelKind::hmc) choices_.push_back({RecyclingKind::stride, count});
+    if (traits(kind).accepts_each_step) choices_.push_back({RecyclingKind::stride, count});
     percent_.resize(2 * choices_.size());
     draws_.resize(choices_.size());
     kept_.resize(choices_.size());

@@ -94,8 +94,9 @@ void append_settings(const CaseResults& results, KernelKind kind, Table& table) 
                                 : results.preparation.path_length;
   table.append({describe(results.test_case.name), describe(kind),
                 step_size(results.preparation, kind), gains.acceptance(), gains.leapfrogs(),
-                kind == KernelKind::hmc ? hmc_length
-                                        : gains.leapfrogs() * step_size(results.preparation, kind),
+                traits(kind).shape == TrajectoryShape::path
+                    ? hmc_length
+                    : gains.leapfrogs() * step_size(results.preparation, kind),
                 results.size.chains, results.size.iterations, results.truth.iterations,
                 truth_share(results, kind), gains.seconds(),
                 1e6 * gains.seconds() / gains.leapfrogs_in_all(),

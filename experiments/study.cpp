@@ -212,7 +212,7 @@ std::string study_name(CaseName name, KernelKind kind, const std::string& varian
 
 Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
                 const Truth& truth, KernelKind kind, const std::string& variant) {
-  const bool hmc = kind == KernelKind::hmc;
+  const bool hmc = traits(kind).shape == TrajectoryShape::path;
   const bool short_paths = test_case.name == CaseName::logistic || test_case.name == CaseName::cox;
   const std::size_t most = short_paths ? 16 : hmc ? 64 : 32;
   const std::size_t paper_count = hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;

@@ -272,8 +272,8 @@ void install(Part part, const files::path& wheel) {
           files::perm_options::add);
     }
     const nlohmann::ordered_json contents{{"package", pin(part).package},
-                                      {"version", pin(part).version},
-                                      {"sha256", pin(part).sha256}};
+                                          {"version", pin(part).version},
+                                          {"sha256", pin(part).sha256}};
     write_whole(folder / stamp, contents.dump(2) + "\n");
   };
   make_cached(
