@@ -43,7 +43,7 @@ class PathWalk {
 
   /// The last state that did not diverge.
   State end() const { return front_.point.state; }
-  /// Lets go of it.
+  /// Releases it.
   void finish() { release_front(); }
 
   std::uint32_t leapfrogs() const { return leapfrogs_; }

@@ -35,7 +35,7 @@ class TrajectoryKernel : public Kernel {
   const KernelSettings& settings() const override { return settings_; }
 
  protected:
-  /// Lets go of what the last transition kept, and starts a trajectory at the chain's state.
+  /// Releases what the last transition kept, and starts a trajectory at the chain's state.
   typename D::Point begin_transition(const Tuning& tuning, const Address& address);
 
   /// Calls `grow(keeper)` with the recycler and whatever else is in use as one keeper.

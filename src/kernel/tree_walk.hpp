@@ -68,7 +68,7 @@ class TreeWalk {
   }
   void drop_half() { dynamics_.release(front_); }
 
-  /// Lets go of the two ends.
+  /// Releases the two ends.
   void finish() {
     for (Front& end : ends_) dynamics_.release(end);
   }

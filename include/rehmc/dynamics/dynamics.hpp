@@ -42,14 +42,13 @@ struct Divergence {
 ///   front; a constant 0 if steps preserve volume, so that it costs nothing;
 /// - `begin` and `step` write the energy H of the state they reach to the pool: +inf if the model
 ///   failed there;
-/// - `velocity(point, result)`: dx/dt at a point; `velocity_product(point)`: its inner product v .
-/// p
-///   with the momentum;
+/// - `velocity(point, result)`: dx/dt at a point; `velocity_product(point)`: its inner product
+///   v . p with the momentum;
 /// - `segment_of(point)`: the segment of a single state; it takes over the point's momentum.
 ///   `join(left, right)`: appends `right` to `left`, which are equally long and adjacent, releases
 ///   what is no longer needed, and returns the products across the joint. `reverse` exchanges the
-///   two ends, `release` lets go of all momenta;
-/// - `release(front)`: lets go of a front's state, `release_momentum(point)`: of a momentum;
+///   two ends, `release` releases all momenta;
+/// - `release(front)` releases the state of a front, `release_momentum(point)` a momentum;
 /// - `keep_divergence(from, to, direction)`: keeps a step that diverged and takes over where it
 ///   led; `divergence()` shows it, `divergent_state()` is where it led, `drop_divergence()` lets go
 ///   of it.

@@ -26,7 +26,7 @@ class Leapfrog {
     double kinetic_energy = 0;
   };
 
-  /// A step from a front computes in passing where the next one leads.
+  /// A step also computes where the next step leads.
   struct Front {
     Point point;
     std::optional<StateHandle> next{};  ///< its position alone is known; owned by the front
@@ -97,7 +97,7 @@ class Leapfrog {
     if (segment.size > 2) momenta_->release(segment.sum);
   }
 
-  /// Lets go of a front's state and of its `next`; its momentum belongs to others.
+  /// Releases the state of a front and its `next`; its momentum belongs to a segment.
   void release(Front& front) {
     states_.release(front.point.state);
     if (front.next) states_.release(*front.next);

@@ -20,7 +20,7 @@ constexpr std::size_t padded(std::size_t dimension) {
   return (dimension + lane_count - 1) / lane_count * lane_count;
 }
 
-/// Distance between vectors that lie one behind the other: one cache line more than they need, so
+/// Distance between consecutive vectors: one cache line more than they need, so
 /// that equal coordinates of different vectors do not fall on the same cache sets.
 constexpr std::size_t vector_stride(std::size_t dimension) {
   return padded(dimension) + lane_count;

@@ -130,7 +130,8 @@ class Kernel {
   virtual StateView state() const = 0;
 
   /// Stores the chain's state with its log density and gradient, and the guard's counts; what is
-  /// restored goes on to the bit as if nothing had happened. DataError if the dimension differs.
+  /// restored continues with the same bits, as if nothing had happened. DataError if the dimension
+  /// differs.
   virtual void archive(ArchiveWriter& archive) const = 0;
   virtual void archive(ArchiveReader& archive) = 0;
 
@@ -151,7 +152,7 @@ class Kernel {
   virtual const KernelSettings& settings() const = 0;
 };
 
-/// A kernel whose tuning nobody can change any more: what warmup yields and sampling runs.
+/// A kernel whose tuning can no longer change: warmup returns it, sampling runs it.
 class FrozenKernel {
  public:
   FrozenKernel(std::unique_ptr<Kernel> kernel, Tuning tuning)

@@ -1,4 +1,4 @@
-// The table of kernels: one row each, with all that tells one kernel from another.
+// The table of kernels: one row per kernel, with everything that distinguishes it from the others.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ enum class TrajectoryShape {
 /// Which group of KernelSettings a kernel reads.
 enum class SettingsGroup { nuts, hmc };
 
-/// What the rest of the house may ask about a kernel; nobody asks for its name.
+/// What other code may ask about a kernel, instead of testing for its kind.
 struct KernelTraits {
   TrajectoryShape shape;
   SettingsGroup settings;

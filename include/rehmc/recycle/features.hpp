@@ -73,7 +73,7 @@ class GradientMomentFeatures final : public Features {
 
  private:
   static constexpr std::size_t batch = 4;
-  /// What stands for the gradient; `place` tells apart those of one batch.
+  /// The mapped gradient; `place` is its index within a batch.
   const double* mapped(const StateView& state, std::size_t place) const;
 
   std::vector<double> centre_;

@@ -32,7 +32,7 @@ concept ForwardWalk = requires(W& walk) {
   { walk.step() } -> std::same_as<PathStep<typename W::State>>;
 };
 
-/// How a path came out.
+/// The outcome of a path.
 struct PathOutcome {
   double acceptance = 0;  ///< of the end of the path; 0 if a divergence cut it off
   Ending ending = Ending::completed;

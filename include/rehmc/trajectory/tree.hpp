@@ -66,7 +66,7 @@ concept PathKeeper = requires(K& keeper, State state, Direction direction) {
   keeper.drop_half();
 };
 
-/// A keeper of a tree also hears, after a join, which of so many leaves is selected (by weight).
+/// A keeper of a tree is also told, after a join, which of its leaves is selected (by weight).
 template <class K, class State, class Selected>
 concept Keeper = PathKeeper<K, State> && requires(K& keeper, const Selected& selected) {
   keeper.subtree(selected, 1.0, std::uint64_t{2});
@@ -122,7 +122,7 @@ struct Subtree {
   double weight;  ///< sum over its leaves, in units of the scale of its half (or of the tree)
 };
 
-/// How a tree came out.
+/// The outcome of a tree.
 struct TreeOutcome {
   int depth = 0;  ///< doublings that were kept
   Ending ending = Ending::depth_limit;
