@@ -84,7 +84,7 @@ const std::vector<NamedTarget>& exact_targets() {
 double check_target(const NamedTarget& target, const ExactTarget& made) {
   check_gradients(target.label, made);
   constexpr double coarser = 0.8;
-  constexpr double most = 1e-5;
+  constexpr double most = 1e-4;
   const ExactTarget again = target.make(coarser);
   double worst = 0;
   for (std::size_t i = 0; i < made.truth.size(); ++i) {

@@ -87,12 +87,12 @@ ExactTarget gaussian_process(double fineness) {
                     .cwiseAbs2();
     }
     const Vector variances = (std::exp(2 * x[1]) * values.array() + std::exp(2 * x[2])).matrix();
-    return -0.5 * (variances.array().log().sum() + (squares.array() / variances.array()).sum()) +
+    return -0.5 * (std::log(variances.prod()) + (squares.array() / variances.array()).sum()) +
            log_prior(x);
   };
-  const std::vector<Axis> axes{{-8, 6, points_of(100, fineness)},
-                               {-7, 7, points_of(80, fineness)},
-                               {-9, 4, points_of(80, fineness)}};
+  const std::vector<Axis> axes{{-8, 6, points_of(170, fineness)},
+                               {-7, 7, points_of(120, fineness)},
+                               {-9, 4, points_of(120, fineness)}};
   const Grid grid(Grid::fitted(axes, log_density), log_density);
   ExactTarget target{GaussianProcess(), {}};
   for (std::size_t k = 0; k < axes.size(); ++k) {

@@ -37,7 +37,7 @@ std::vector<double> Grid::log_sums(std::size_t k) const {
 }
 
 std::vector<Axis> Grid::fitted(std::vector<Axis> axes, const Function& log_density) {
-  constexpr double negligible = 45;  // in logarithms
+  constexpr double negligible = 34;  // in logarithms
   constexpr std::size_t rough = 24;
   std::vector<std::size_t> wanted;
   for (const Axis& axis : axes) wanted.push_back(axis.points);

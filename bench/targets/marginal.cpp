@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <utility>
 
@@ -23,6 +25,8 @@ constexpr std::array<double, 3> gauss_weights{0.4679139345726910, 0.360761573048
                                               0.1713244923791704};
 /// Points through which a polynomial interpolates.
 constexpr std::size_t stencil = 8;
+/// Fewer points of a density are interpolated to about so many.
+constexpr std::size_t enough_points = 800;
 
 /// The root of a rising function.
 template <class Function>
@@ -36,31 +40,53 @@ double root(Function&& function, double low, double high) {
 
 }  // namespace
 
-Marginal::Marginal(double low, double step, std::vector<double> log_density)
-    : low_(low), step_(step), log_density_(std::move(log_density)) {
-  const double log_sum = log_sum_exp(log_density_) + std::log(step_);
-  for (double& value : log_density_) value -= log_sum;
+Marginal::Marginal(double low, double step, const std::vector<double>& log_density)
+    : low_(low), step_(step) {
+  const double log_sum = log_sum_exp(log_density) + std::log(step);
+  for (const double value : log_density) density_.push_back(std::exp(value - log_sum));
   constexpr double negligible = 1e-12;
-  const double ends = std::exp(log_density_.front()) + std::exp(log_density_.back());
-  if (!(ends * step_ < negligible)) {
+  if (!((density_.front() + density_.back()) * step_ < negligible)) {
     throw std::runtime_error(
         fmt::format("a tabulated density on [{}, {}] does not vanish at its ends", low_, end()));
   }
-  for (std::size_t i = 0; i < log_density_.size(); ++i) {
-    mean_ += step_ * std::exp(log_density_[i]) * (low_ + step_ * static_cast<double>(i));
+  for (std::size_t i = 0; i < density_.size(); ++i) {
+    mean_ += step_ * density_[i] * (low_ + step_ * static_cast<double>(i));
   }
-  for (std::size_t i = 0; i < log_density_.size(); ++i) {
+  for (std::size_t i = 0; i < density_.size(); ++i) {
     const double deviation = low_ + step_ * static_cast<double>(i) - mean_;
-    variance_ += step_ * std::exp(log_density_[i]) * deviation * deviation;
+    variance_ += step_ * density_[i] * deviation * deviation;
   }
+  refine();
   cumulative_.push_back(0);
-  for (std::size_t i = 0; i + 1 < log_density_.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < density_.size(); ++i) {
     const double begin = low_ + step_ * static_cast<double>(i);
     cumulative_.push_back(cumulative_.back() + within_cell(begin, begin + step_, 0));
   }
 }
 
-double Marginal::end() const { return low_ + step_ * static_cast<double>(log_density_.size() - 1); }
+void Marginal::refine() {
+  const std::size_t factor = (enough_points + density_.size() - 1) / density_.size();
+  if (factor <= 1) return;
+  std::vector<double> finer;
+  for (std::size_t i = 0; i <= factor * (density_.size() - 1); ++i) {
+    if (i % factor == 0) {
+      finer.push_back(density_[i / factor]);
+      continue;
+    }
+    double sum = 0;
+    for (std::size_t k = 0; k < density_.size(); ++k) {
+      const double distance =
+          std::numbers::pi *
+          (static_cast<double>(i) / static_cast<double>(factor) - static_cast<double>(k));
+      sum += density_[k] * std::sin(distance) / distance;
+    }
+    finer.push_back(sum);
+  }
+  density_ = std::move(finer);
+  step_ /= static_cast<double>(factor);
+}
+
+double Marginal::end() const { return low_ + step_ * static_cast<double>(density_.size() - 1); }
 
 double Marginal::sd() const { return std::sqrt(variance_); }
 
@@ -68,10 +94,10 @@ double Marginal::density(double value) const {
   const double place = (value - low_) / step_;
   const double first_of_stencil = std::floor(place) - static_cast<double>(stencil / 2 - 1);
   const auto first = static_cast<std::size_t>(
-      std::clamp(first_of_stencil, 0.0, static_cast<double>(log_density_.size() - stencil)));
+      std::clamp(first_of_stencil, 0.0, static_cast<double>(density_.size() - stencil)));
   double sum = 0;
   for (std::size_t i = 0; i < stencil; ++i) {
-    double factor = log_density_[first + i];
+    double factor = density_[first + i];
     for (std::size_t j = 0; j < stencil; ++j) {
       if (j == i) continue;
       factor *= (place - static_cast<double>(first + j)) /
@@ -79,7 +105,7 @@ double Marginal::density(double value) const {
     }
     sum += factor;
   }
-  return std::exp(sum);
+  return sum;
 }
 
 double Marginal::within_cell(double from, double to, int power) const {

@@ -20,13 +20,13 @@ struct ExactValues {
   double rare_share = 0;
 };
 
-/// Moments by the trapezoidal rule, which is exact to rounding for smooth densities that vanish at
-/// both ends; probabilities by Gauss-Legendre rules on the log density, interpolated by
-/// polynomials.
+/// Moments by the trapezoidal rule, whose error falls faster than any power of the step for smooth
+/// densities that vanish at both ends. As accurate is the interpolation of the density by the sinc
+/// function, which refines the table; probabilities are integrals of polynomials through that.
 class Marginal {
  public:
   /// The points are low, low + step, ... Throws if the density does not vanish at the ends.
-  Marginal(double low, double step, std::vector<double> log_density);
+  Marginal(double low, double step, const std::vector<double>& log_density);
 
   double mean() const { return mean_; }
   double sd() const;
@@ -41,12 +41,13 @@ class Marginal {
   double integral(double from, double to, int power) const;
   double within_cell(double from, double to, int power) const;
   double rare_share() const;
+  void refine();
   double end() const;
 
   double low_;
   double step_;
-  std::vector<double> log_density_;  ///< of the normalised density
-  std::vector<double> cumulative_;   ///< at every point
+  std::vector<double> density_;     ///< at every point
+  std::vector<double> cumulative_;  ///< at every point
   double mean_ = 0;
   double variance_ = 0;
 };

@@ -39,7 +39,7 @@ ExactTarget small_logistic(double fineness) {
   LogisticRegression model(simulated(), 2.5);
   std::vector<double> gradient(coefficients);
   const Grid::Function log_density = [&](std::span<const double> x) { return model(x, gradient); };
-  const std::vector<Axis> axes(coefficients, Axis{-9, 9, points_of(34, fineness)});
+  const std::vector<Axis> axes(coefficients, Axis{-18, 18, points_of(50, fineness)});
   const Grid grid(Grid::fitted(axes, log_density), log_density);
   ExactTarget target{model, {}};
   for (std::size_t k = 0; k < coefficients; ++k) {
