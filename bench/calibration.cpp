@@ -86,7 +86,7 @@ Margin margin_for(std::size_t sizes) {
   std::size_t bars = 0;
   constexpr std::size_t squares = 5;  // the mean, and four quarters
   for (const NamedTarget& target : exact_targets()) {
-    bars += sizes * judged.size() * kinds.size() * (squares + target.coordinates);
+    bars += sizes * judged.size() * (kinds.size() * squares + target.coordinates);
   }
   const double each = family_error / static_cast<double>(bars);
   return [each](std::size_t runs) {
@@ -127,6 +127,20 @@ Json judge_size(const std::vector<RunOutcome>& runs, const std::vector<ExactValu
   }
   std::fflush(stdout);
   return json;
+}
+
+/// How many lines of the table have a bar that does not hold.
+void print_failures(const Json& target) {
+  int lines = 0;
+  int failures = 0;
+  for (const Json& size : target["sizes"]) {
+    for (const Json& row : size["rows"]) {
+      if (!row.contains("holds")) continue;
+      ++lines;
+      failures += row["holds"] ? 0 : 1;
+    }
+  }
+  fmt::print(" a bar does not hold in {} of {} lines\n", failures, lines);
 }
 
 /// One line for each parameter and judged summary of each run.
@@ -183,6 +197,7 @@ void write_calibration(const GainsOptions& options) {
       json["sizes"].push_back(judge_size(runs[s], target.truth, sizes[s], margin));
       if (raw.is_open()) write_raw(raw, named.label, sizes[s], runs[s], target.truth);
     }
+    print_failures(json);
     all.push_back(json);
     // After each target, so that a stopped run leaves its results.
     if (!options.file.empty()) std::ofstream(options.file) << all.dump(1) << "\n";

@@ -51,6 +51,9 @@ struct Calibration {
   double gain = 1;        ///< mean square error of plain over this, geometric mean over parameters
   double least_gain = 1;  ///< of a single parameter
   double worst_bias = 0;  ///< largest |mean error| over parameters, in its standard errors
+
+  /// Whether all bars hold.
+  bool holds() const;
 };
 
 /// Half the width of the margin of a bound, in standard errors, for this many runs.
