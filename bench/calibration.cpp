@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/targets/exact_target.hpp"
+#include "calibration_check.hpp"
 #include "calibration_numbers.hpp"
 #include "in_parallel.hpp"
 #include "rehmc/estimate/distributions.hpp"
@@ -205,6 +206,7 @@ void write_calibration(const GainsOptions& options) {
 }
 
 void check_targets(const GainsOptions& options) {
+  check_judgement();
   for (const NamedTarget& named : exact_targets()) {
     if (named.label.find(options.part) == std::string::npos) continue;
     const ExactTarget target = named.make(1);

@@ -9,8 +9,8 @@ namespace rehmc::bench {
 /// target, writes the results so far.
 void write_calibration(const GainsOptions& options);
 
-/// Checks gradients and truths of the targets and prints how large a share of the variances rare
-/// values carry; throws if something is wrong.
+/// Checks the judgement itself, and gradients and truths of the targets, and prints how large a
+/// share of the variances rare values carry; throws if something is wrong.
 void check_targets(const GainsOptions& options);
 
 }  // namespace rehmc::bench

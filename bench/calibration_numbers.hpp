@@ -56,7 +56,7 @@ struct Calibration {
   bool holds() const;
 };
 
-/// Half the width of the margin of a bound, in standard errors, for this many runs.
+/// By how many standard errors bounds are widened, for this many runs.
 using Margin = std::function<double(std::size_t runs)>;
 
 Calibration calibrate(const std::vector<RunOutcome>& runs, const std::vector<ExactValues>& truth,
