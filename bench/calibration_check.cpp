@@ -47,7 +47,9 @@ Calibration judged_with(const Fault& fault) {
       one.plain[0] = {2 * stream.normal(), 2};
     }
   }
-  const std::vector<ExactValues> truth(parameters);
+  ExactValues standard_normal;
+  standard_normal.sd = 1;
+  const std::vector<ExactValues> truth(parameters, standard_normal);
   return calibrate(all, truth, Kind::sharpened, 0, [](std::size_t) { return margin; });
 }
 

@@ -23,6 +23,8 @@ constexpr std::array<double, 2> coverage_bounds{0.93, 0.97};
 constexpr double most_ratio = 1.5;
 /// A parameter with fewer runs is not judged.
 constexpr std::size_t fewest_runs = 12;
+/// Estimates whose errors are smaller than that, in sds, are right to the rounding of gradients.
+constexpr double rounding = 1e-6;
 constexpr double outside = 0.05;  ///< probability outside of an interval
 
 /// One estimate of one parameter by one run.
@@ -131,6 +133,11 @@ bool excused(const std::vector<Judged>& all, double margin) {
   return pool.within(coverage_bounds, margin).holds;
 }
 
+bool right_to_rounding(const std::vector<Judged>& all, double unit) {
+  return std::all_of(all.begin(), all.end(),
+                     [unit](const Judged& one) { return std::abs(one.error) < rounding * unit; });
+}
+
 using Sets = std::vector<std::vector<Judged>>;
 
 void judge_squares(Calibration& result, const Sets& sets, std::size_t runs, double margin) {
@@ -236,7 +243,13 @@ Calibration calibrate(const std::vector<RunOutcome>& runs, const std::vector<Exa
     std::vector<Judged> set = judged_runs(runs, p, true_value(truth[p], summary), kind, summary);
     result.share +=
         static_cast<double>(set.size()) / static_cast<double>(runs.size() * truth.size());
-    if (set.size() >= fewest_runs) sets.push_back(std::move(set));
+    if (set.size() < fewest_runs) continue;
+    const double unit = summary == 1 ? 1 : truth[p].sd;
+    if (right_to_rounding(set, unit)) {
+      ++result.exact;
+    } else {
+      sets.push_back(std::move(set));
+    }
   }
   result.parameters = sets.size();
   if (sets.empty()) return result;
@@ -254,7 +267,7 @@ nlohmann::ordered_json as_json(const Calibration& c) {
     return nlohmann::ordered_json{
         {"value", measured.value}, {"error", measured.error}, {"holds", measured.holds}};
   };
-  nlohmann::ordered_json json{{"parameters", c.parameters}, {"share", c.share}};
+  nlohmann::ordered_json json{{"parameters", c.parameters}, {"exact", c.exact}, {"share", c.share}};
   if (c.parameters == 0) return json;
   json["mean_square"] = json_of(c.mean_square);
   json["least_mean_square"] = c.least_mean_square;
@@ -278,7 +291,9 @@ bool Calibration::holds() const {
 }
 
 std::string as_text(const Calibration& c) {
-  if (c.parameters == 0) return fmt::format("{:4.0f}%", 100 * c.share);
+  if (c.parameters == 0) {
+    return fmt::format("{:4.0f}%{}", 100 * c.share, c.exact > 0 ? "  right to rounding" : "");
+  }
   std::string text = fmt::format("{:4.0f}%  {:5.2f} +- {:4.2f} [{:5.2f}, {:5.2f}]  quarters",
                                  100 * c.share, c.mean_square.value, c.mean_square.error,
                                  c.least_mean_square, c.most_mean_square);

@@ -38,8 +38,11 @@ inline constexpr std::array<std::size_t, 3> judged{0, 1, summaries - 1};
 /// MCSEs are nearly independent.
 struct Calibration {
   std::size_t parameters = 0;  ///< with enough runs to be judged
-  double share = 0;            ///< of all runs and parameters that have such an estimate
-  Measured mean_square;        ///< of error / MCSE, averaged over parameters
+  /// Parameters whose estimates are right to rounding, as where features span the summary: then an
+  /// MCSE means nothing, and they are left out.
+  std::size_t exact = 0;
+  double share = 0;      ///< of all runs and parameters that have such an estimate
+  Measured mean_square;  ///< of error / MCSE, averaged over parameters
   double least_mean_square = 0;
   double most_mean_square = 0;
   std::array<Measured, 4> quarters;  ///< the same, in quarters of the runs sorted by MCSE
