@@ -1,0 +1,72 @@
+// Samples, summarises and sharpens one run.
+#include "run_outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rehmc::bench {
+
+namespace {
+
+std::array<Value, summaries> values_of(const Estimate& estimate) {
+  std::array<Value, summaries> values;
+  values[0] = {estimate.mean, estimate.mcse_mean};
+  values[1] = {estimate.sd, estimate.mcse_sd};
+  for (std::size_t q = 0; q < estimate.quantiles.size(); ++q) {
+    values[2 + q] = {estimate.quantiles[q].value, estimate.quantiles[q].mcse};
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string summary_name(std::size_t summary) {
+  if (summary == 0) return "mean";
+  if (summary == 1) return "sd";
+  return fmt::format("q{}", 100 * standard_probabilities[summary - 2]);
+}
+
+SampleResult sample_once(const Density& density, std::uint64_t seed, int draws) {
+  SampleSettings settings;
+  settings.draws = draws;
+  settings.threads = 1;
+  settings.seed = seed;
+  return sample(density, settings);
+}
+
+SampleResult first_draws(const SampleResult& result, std::size_t draws) {
+  SampleResult first = result;
+  for (ChainResult& chain : first.chains) chain.record.truncate(draws);
+  return first;
+}
+
+RunOutcome outcome_of(const SampleResult& result) {
+  std::vector<ParameterSummary> rows = summarise(result);
+  const Sharpening sharpening = sharpen_run(result, rows);
+  return outcome_of(result, rows, sharpening);
+}
+
+RunOutcome outcome_of(const SampleResult& result, const std::vector<ParameterSummary>& rows,
+                      const Sharpening& sharpening) {
+  RunOutcome outcome;
+  outcome.draws = result.chains.front().record.size();
+  outcome.passed = !sharpening.check || sharpening.check->passed();
+  for (const ParameterSummary& row : rows) {
+    Outcome& one = outcome.parameters.emplace_back();
+    one.plain = values_of(row.plain);
+    one.recycled = values_of(*row.recycled);
+    one.sharp = row.sharpened.has_value();
+    one.sharpened = one.sharp ? values_of(row.sharpened->estimate) : one.recycled;
+    if (!one.sharp) continue;
+    one.mean_has_error = row.sharpened->mean_has_error;
+    one.sd_has_error = row.sharpened->sd_has_error;
+    one.sets[0] = row.sharpened->mean_set;
+    one.sets[1] = row.sharpened->sd_set;
+    std::copy(row.sharpened->quantile_sets.begin(), row.sharpened->quantile_sets.end(),
+              one.sets.begin() + 2);
+  }
+  return outcome;
+}
+
+}  // namespace rehmc::bench
