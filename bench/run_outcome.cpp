@@ -11,10 +11,11 @@ namespace {
 
 std::array<Value, summaries> values_of(const Estimate& estimate) {
   std::array<Value, summaries> values;
-  values[0] = {estimate.mean, estimate.mcse_mean};
-  values[1] = {estimate.sd, estimate.mcse_sd};
+  values[0] = {estimate.mean, estimate.mcse_mean, estimate.degrees_mean};
+  values[1] = {estimate.sd, estimate.mcse_sd, estimate.degrees_sd};
   for (std::size_t q = 0; q < estimate.quantiles.size(); ++q) {
-    values[2 + q] = {estimate.quantiles[q].value, estimate.quantiles[q].mcse};
+    values[2 + q] = {estimate.quantiles[q].value, estimate.quantiles[q].mcse,
+                     estimate.quantiles[q].degrees};
   }
   return values;
 }

@@ -13,18 +13,28 @@
 #include "rehmc/estimate/chain_table.hpp"
 #include "rehmc/estimate/checks.hpp"
 #include "rehmc/estimate/quantiles.hpp"
+#include "rehmc/estimate/rare_events.hpp"
 
 namespace rehmc {
 
 namespace {
 
 Estimate unknown_estimate(std::span<const double> probabilities) {
-  Estimate result{nan_value, nan_value, nan_value, nan_value, nan_value, nan_value, {}, {}};
+  Estimate result;
+  result.mean = result.mcse_mean = result.ess_mean = nan_value;
+  result.sd = result.mcse_sd = result.ess_sd = nan_value;
   for (const double p : probabilities) {
     require_probability(p);
-    result.quantiles.push_back({p, nan_value, nan_value, nan_value});
+    result.quantiles.push_back({p, nan_value, nan_value, nan_value, nan_value});
   }
   return result;
+}
+
+/// Degrees of freedom of the error of the mean of a series with this effective size.
+double degrees_of(const ChainTable& table, double effective_size) {
+  const double mean = mean_of(table.values);
+  const ChainTable centred = transformed(table, [mean](double x) { return x - mean; });
+  return with_unseen_events(centred, variance_of(centred.values) / effective_size).degrees;
 }
 
 /// Whether numbers differ by no more than rounding in a weighted mean of equal numbers.
@@ -87,6 +97,10 @@ struct RatioEstimate {
   double squared_error(EffectiveSize& effective_size) const {
     if (constant) return nan_value;
     return variance_of(influence.values) / effective_size.of_split(influence);
+  }
+  /// Degrees of freedom of that error.
+  double degrees(double squared_error) const {
+    return with_unseen_events(influence, squared_error).degrees;
   }
 };
 
@@ -205,6 +219,7 @@ void estimate_from_kept(const KeptTable& kept, const ChainTable& first,
     if (std::isnan(quantile.ess)) continue;
     quantile.mcse =
         std::sqrt(squared_error) * quantile_slope(distribution, quantile.probability, quantile.ess);
+    quantile.degrees = below.degrees(squared_error);
   }
 }
 
@@ -227,10 +242,18 @@ Estimate plain_estimate(Chains chains, std::span<const double> probabilities) {
   result.mcse_mean = result.sd / std::sqrt(result.ess_mean);
   result.ess_sd = ess_sd_of(table, effective_size);
   result.mcse_sd = mcse_sd_of(table, effective_size);
+  result.degrees_mean = degrees_of(table, result.ess_mean);
+  const double mean = result.mean;
+  const ChainTable squares =
+      transformed(table, [mean](double x) { return (x - mean) * (x - mean); });
+  result.degrees_sd = degrees_of(squares, effective_size.of_split(squares));
   for (auto& quantile : result.quantiles) {
     quantile.ess =
         ess_quantile_of(table, distribution.values(), quantile.probability, effective_size);
     quantile.mcse = mcse_quantile_of(distribution.values(), quantile.probability, quantile.ess);
+    const double value = quantile.value;
+    quantile.degrees = degrees_of(
+        transformed(table, [value](double x) { return x <= value ? 1.0 : 0.0; }), quantile.ess);
   }
   return result;
 }
@@ -267,9 +290,11 @@ Estimate recycled_estimate(const RecycledDraws& draws, std::span<const double> p
     const double squared_error = offset.squared_error(effective_size);
     result.mcse_mean = std::sqrt(squared_error);
     result.ess_mean = corrected / squared_error;
+    result.degrees_mean = offset.degrees(squared_error);
     // The delta method; divisor n as in posterior's mcse_sd.
-    result.mcse_sd = std::sqrt(variance.squared_error(effective_size) * (count - 1) / count /
-                               variance.value / 4);
+    const double of_variance = variance.squared_error(effective_size);
+    result.mcse_sd = std::sqrt(of_variance * (count - 1) / count / variance.value / 4);
+    result.degrees_sd = variance.degrees(of_variance);
   }
   if (draws.kept.empty()) return result;
   estimate_from_kept(KeptTable(draws.kept, first, masses), first, masses, variance.value, result);

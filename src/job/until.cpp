@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/estimate/rare_events.hpp"
 
 namespace rehmc {
 
@@ -105,14 +106,16 @@ double value_of(const Condition& condition, const ParameterSummary& row) {
     case Statistic::rhat:
       return row.convergence.rhat;
     case Statistic::mcse_mean:
-      return estimate.mcse_mean / scale;
+      return estimate.mcse_mean * student_widening(estimate.degrees_mean) / scale;
     case Statistic::mcse_sd:
-      return estimate.mcse_sd / scale;
+      return estimate.mcse_sd * student_widening(estimate.degrees_sd) / scale;
     case Statistic::mcse_quantile:
       break;
   }
   for (const QuantileEstimate& quantile : estimate.quantiles) {
-    if (quantile.probability == condition.probability) return quantile.mcse / scale;
+    if (quantile.probability == condition.probability) {
+      return quantile.mcse * student_widening(quantile.degrees) / scale;
+    }
   }
   return std::nan("");
 }

@@ -142,7 +142,7 @@ PartEstimate estimate_part(Summaries chains, std::size_t coordinate, const Momen
   const PooledBins pooled(streams, coordinate);
   for (const double p : probabilities) {
     const BinnedQuantile quantile = pooled.quantile(p);
-    estimate.quantiles.push_back({p, quantile.value, nan_value, nan_value});
+    estimate.quantiles.push_back({p, quantile.value, nan_value, nan_value, nan_value});
     result.bounds.push_back(quantile.error_bound);
   }
   return result;

@@ -1,13 +1,12 @@
-// Standard errors of means, raised where a skewed or heavy-tailed law makes them too small.
+// Standard errors of means, raised for the rare events that a run has not seen.
 #include "mean_errors.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "rehmc/core/numerics.hpp"
-#include "tails.hpp"
-
 namespace rehmc::stein {
 
 double MeanErrors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
@@ -23,29 +22,14 @@ double MeanErrors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series
   return variance / effective_;
 }
 
-double MeanErrors::raised_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
+MeanError MeanErrors::error(const Eigen::Ref<const Eigen::VectorXd>& series) {
   const double squared = squared_error(series);
-  if (!(squared > 0)) return squared;
-  // Twice the 2 of theory: a skewness that rests on rare draws is more often estimated too small.
-  constexpr double by_skewness = 4;
-  const double skewness = skewness_of_mean();
-  return (1 + by_skewness * skewness * skewness) * squared;
-}
-
-double MeanErrors::reported_error(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  const double raised = raised_error(series);
-  if (!(raised > 0)) return raised;
-  // The kurtosis is a cheap first test: a series without a fourth moment has a large sample one.
-  constexpr double small_kurtosis = 5;
-  const auto values = Eigen::Map<const Eigen::ArrayXd>(series_.values.data(), series.size());
-  const bool heavy =
-      values.square().square().mean() > small_kurtosis && shape_about_mean(series) > surely_known;
-  if (!heavy) return raised;
-  // By simulation: one draw in some hundreds decides the variance of such a remainder. If rare
-  // draws are equally common on both sides, the unseen ones do not bias the mean.
-  constexpr double draws_of_a_rare_one = 900;
-  const double one_sided = values.cube().sum() / values.abs().cube().sum();
-  return (1 + draws_of_a_rare_one * one_sided * one_sided / effective_) * raised;
+  if (!(squared > 0)) return {squared, std::numeric_limits<double>::infinity()};
+  // The series is kept in units of its sd.
+  const double unit = squared * effective_;
+  MeanError error = with_unseen_events(series_, squared / unit);
+  error.squared *= unit;
+  return error;
 }
 
 double MeanErrors::skewness_of_mean() const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "rehmc/estimate/chain_table.hpp"
+#include "rehmc/estimate/rare_events.hpp"
 
 namespace rehmc::stein {
 
@@ -17,13 +18,8 @@ class MeanErrors {
   }
   /// Squared standard error of the mean over all draws; 0 for a constant series.
   double squared_error(const Eigen::Ref<const Eigen::VectorXd>& series);
-  /// The same, raised if the law of the mean is skewed, as it is for a remainder that few draws on
-  /// one side carry: without such draws, both the mean and its error come out too small. To first
-  /// order, error / MCSE has the mean square 1 + 2 s^2, with s the skewness of the mean.
-  double raised_error(const Eigen::Ref<const Eigen::VectorXd>& series);
-  /// The raised error of an estimate that is reported: raised again for the part of a heavy,
-  /// one-sided tail that few draws have not seen.
-  double reported_error(const Eigen::Ref<const Eigen::VectorXd>& series);
+  /// The same, raised for rare events that the run may not have seen, with its degrees of freedom.
+  MeanError error(const Eigen::Ref<const Eigen::VectorXd>& series);
   /// The distance of the mean from 0 in standard errors, as the absolute value of a normal score:
   /// corrected for a skewed law of the mean, and for the few degrees of freedom of an error that
   /// few draws carry.

@@ -93,7 +93,7 @@ FeatureSet best_of(const std::vector<Candidate>& candidates, MeanErrors& errors,
   const Candidate* best = nullptr;
   double least = nan_value;
   for (const Candidate& candidate : candidates) {
-    const double error = errors.raised_error(candidate.influence);
+    const double error = errors.error(candidate.influence).squared;
     if (!best || (error < worthwhile * least && is_sure(candidate, *best, error / least))) {
       least = error;
       best = &candidate;
@@ -159,8 +159,9 @@ void ScalarChoice::sharpen_moments() {
   const double mean = first.mean();
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = target_.centre() + scale * mean;
-    estimate.mcse_mean =
-        floored(scale * std::sqrt(run_.errors.reported_error(first + first_effect)));
+    const MeanError error = run_.errors.error(first + first_effect);
+    estimate.mcse_mean = floored(scale * std::sqrt(error.squared));
+    estimate.degrees_mean = error.degrees;
   }
   result_.mean_has_error = has_error(result_.mean_set, TargetColumns::mean, estimate.mcse_mean);
 
@@ -178,8 +179,9 @@ void ScalarChoice::sharpen_moments() {
         (second + second_effect - 2 * mean * (first + first_effect)) / (2 * sd);
     estimate.sd = scale * sd;
     const double beyond = squared_error / (std::numbers::sqrt2 * sd);
-    estimate.mcse_sd =
-        floored(scale * std::hypot(std::sqrt(run_.errors.reported_error(influence)), beyond));
+    const MeanError error = run_.errors.error(influence);
+    estimate.mcse_sd = floored(scale * std::hypot(std::sqrt(error.squared), beyond));
+    estimate.degrees_sd = error.degrees;
   }
   result_.sd_has_error = has_error(result_.sd_set, TargetColumns::square, estimate.mcse_sd);
 }
@@ -228,13 +230,15 @@ void ScalarChoice::sharpen_quantile(std::size_t t) {
       find_crossing(distribution, target_.thresholds()[t], off, error, probability);
   if (!(found.density > 0)) return;
   // Between two states the threshold could be anywhere.
-  const double squared_error = found.off * found.off + distribution.jump() * distribution.jump() +
-                               run_.errors.reported_error(found.series + effect);
+  const MeanError of_series = run_.errors.error(found.series + effect);
+  const double squared_error =
+      found.off * found.off + distribution.jump() * distribution.jump() + of_series.squared;
   result_.quantile_sets[t] = set;
   const ScalarTarget::CarriedOver there = target_.carried_over(found.x);
   quantile.value = there.value;
   quantile.mcse =
       floored(std::hypot(std::sqrt(squared_error) / found.density * there.slope, there.correction));
+  quantile.degrees = of_series.degrees;
   const double own_error = quantile.mcse * found.density / there.slope;
   quantile.ess = probability * (1 - probability) / (own_error * own_error);
 }

@@ -15,15 +15,18 @@ Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) 
   Json json;
   json["mean"] = estimate.mean;
   json["mcse_mean"] = estimate.mcse_mean;
+  json["degrees_mean"] = estimate.degrees_mean;
   json["ess_mean"] = estimate.ess_mean;
   json["sd"] = estimate.sd;
   json["mcse_sd"] = estimate.mcse_sd;
+  json["degrees_sd"] = estimate.degrees_sd;
   json["ess_sd"] = estimate.ess_sd;
   for (std::size_t i = 0; i < estimate.quantiles.size(); ++i) {
     const QuantileEstimate& quantile = estimate.quantiles[i];
     const std::string q = fmt::format("q{}", 100 * quantile.probability);
     json[q] = quantile.value;
     json["mcse_" + q] = quantile.mcse;
+    json["degrees_" + q] = quantile.degrees;
     json["ess_" + q] = quantile.ess;
     if (!bounds.empty()) json["bin_error_" + q] = bounds[i];
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct QuantileEstimate {
   double value = 0;
   double mcse = 0;
   double ess = 0;
+  double degrees = std::numeric_limits<double>::quiet_NaN();  ///< of freedom, of the MCSE
 };
 
 /// The estimates of one scalar, with their errors. Every mcse and ess is NaN unless the condition
@@ -33,6 +35,9 @@ struct Estimate {
   double ess_sd = 0;
   std::vector<QuantileEstimate> quantiles;
   DrawsCondition condition = DrawsCondition::ordinary;
+  /// Degrees of freedom of the MCSEs: few where few events of a run carry the error. NaN: unknown.
+  double degrees_mean = std::numeric_limits<double>::quiet_NaN();
+  double degrees_sd = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// From the draws of the chains alone, by the definitions of convergence.hpp. The sd has the
