@@ -248,7 +248,7 @@ double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_withi
   // that count as one.
   constexpr double ess_per_degree = 3;
   // Of slower chains one cannot say what would be healthy.
-  constexpr double least_ess_per_half = 10;
+  constexpr double least_ess_per_half = 5;
   const auto halves = 2 * static_cast<double>(chains);
   const bool known = chains > 0 && draws >= 4 && ess_within >= least_ess_per_half * halves;
   if (!known) return least_limit_of_rhat;

@@ -275,7 +275,7 @@ TEST(Convergence, TheLimitOfRhatIsAtLeastTheUsualOne) {
   EXPECT_GT(most_healthy_rhat(4, 100, 200, 25), most_healthy_rhat(4, 100, 400, 25));
   // What is not known excuses nothing.
   EXPECT_EQ(most_healthy_rhat(4, 100, std::nan(""), 25), least_limit_of_rhat);
-  EXPECT_EQ(most_healthy_rhat(4, 100, 79, 25), least_limit_of_rhat);
+  EXPECT_EQ(most_healthy_rhat(4, 100, 39, 25), least_limit_of_rhat);
   EXPECT_EQ(most_healthy_rhat(0, 0, 400, 25), least_limit_of_rhat);
 }
 

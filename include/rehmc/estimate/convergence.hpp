@@ -98,7 +98,7 @@ inline constexpr double healthy_rhat_rate = 0.01;
 /// A limit for R-hat that knows the length of the run: 1.01, or what healthy chains of this length
 /// exceed if that is more. In 1% of healthy runs, some of the parameters exceed their limits. A
 /// parameter's `ess_within` is of all chains together; `draws` are those of each chain. With an ESS
-/// below ten for each half chain the limit is 1.01.
+/// below five for each half chain the limit is 1.01.
 double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_within,
                          std::size_t parameters);
 
