@@ -13,7 +13,6 @@ namespace rehmc {
 namespace {
 
 // Thresholds of Vehtari et al. (2021) and Betancourt (2016).
-constexpr double most_rhat = 1.01;
 constexpr double least_ess_per_chain = 100;
 constexpr double least_ebfmi = 0.3;
 
@@ -91,6 +90,7 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   Worst not_finite;
   Worst unknown;
   Worst rhat{{}, 0};
+  double rhat_limit = 0;
   Worst ess{{}, std::numeric_limits<double>::infinity()};
   const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
   for (const ParameterSummary& row : summary) {
@@ -104,8 +104,12 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
         (condition == DrawsCondition::ordinary && std::isnan(convergence.rhat))) {
       unknown.names.push_back(row.name);
     }
+    const double most_rhat = most_healthy_rhat(size.chains, size.draws / size.chains,
+                                               convergence.ess_within, summary.size());
     if (convergence.rhat > most_rhat) {
       rhat.names.push_back(row.name);
+      // The limit differs between parameters.
+      if (convergence.rhat > rhat.value) rhat_limit = most_rhat;
       rhat.value = std::max(rhat.value, convergence.rhat);
     }
     const double smaller = std::min(convergence.ess_bulk, convergence.ess_tail);
@@ -124,9 +128,11 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   if (!stuck.names.empty()) {
     diagnostics.warnings.push_back(
         {"stuck",
-         fmt::format("a chain never moved in {}, so no error bars are given. Look at that chain's "
-                     "trace; start it elsewhere (--init) or give it a longer warmup.",
-                     listed(stuck.names))});
+         fmt::format(
+             "a chain never moved in {}, or stayed on one value for a tenth of its draws or "
+             "more, so no error bars are given. Look at that chain's "
+             "trace; start it elsewhere (--init) or give it a longer warmup.",
+             listed(stuck.names))});
   }
   if (!not_finite.names.empty()) {
     diagnostics.warnings.push_back(
@@ -134,10 +140,10 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   }
   if (!rhat.names.empty()) {
     diagnostics.warnings.push_back(
-        {"rhat", fmt::format("R-hat is up to {:.3f} (above {}) for {}: the chains do not agree "
+        {"rhat", fmt::format("R-hat is up to {:.3f} (above {:.4g}) for {}: the chains do not agree "
                              "yet. Take more warmup and draws; if R-hat stays high, look for "
                              "several modes or an improper posterior.",
-                             rhat.value, most_rhat, listed(rhat.names))});
+                             rhat.value, rhat_limit, listed(rhat.names))});
   }
   if (!ess.names.empty()) {
     diagnostics.warnings.push_back(
