@@ -15,7 +15,7 @@ PLOTS = {
     "eight-schools": 10,  # trace, density, four ranks, gain, pairs, trajectory, energy
     "funnel": 10,
     "banana": 10,
-    "single": 4,
+    "single": 5,  # trace, density, ranks, gain, energy
     "odd": 8,
     "wide": 17,
     "foreign": 7,
