@@ -22,6 +22,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// A number in JSON.
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string("null");
+}
+
+void print(const JsonLine& line, const WorstConvergence& worst) {
+  fmt::print(stderr, "{},\"worst_rhat\":{},\"worst_ess\":{},{}\n", line.before, number(worst.rhat),
+             number(worst.ess), line.after);
+  std::fflush(stderr);
+}
+
 /// The counters at one moment.
 struct Snapshot {
   std::uint64_t gradients = 0;
@@ -48,6 +59,9 @@ class Painter {
   Painter(const Job& job, ProgressKind kind) : job_(job), kind_(kind), begin_(Clock::now()) {
     if (kind == ProgressKind::plain) next_line_ = begin_ + std::chrono::seconds(2);
   }
+
+  /// The last line of JSON, which waits for the summary's R-hat and ESS; else empty.
+  JsonLine take_last_line() { return std::move(last_line_); }
 
   void paint(bool last) {
     const Snapshot now = snapshot(job_.progress());
@@ -80,17 +94,20 @@ class Painter {
     return done > 0 ? elapsed() * to_do / done : std::nan("");
   }
 
-  /// Updates R-hat and ESS of a few scalars in turn, as many as fit into a small share of the time
-  /// that has passed: this takes longer the more draws there are, and the chains need the time.
+  /// Updates R-hat and ESS of a few parameters in turn, as many as fit into a small share of the
+  /// time that has passed: this takes longer the more draws there are, and the chains need the
+  /// time.
   void look() {
     constexpr double share = 0.002;
     constexpr std::size_t most_watched = 32;
-    const std::size_t watched = std::min(job_.scalars(), most_watched);
+    // Scalar 0 is the log density, which is no parameter.
+    const std::size_t watched = std::min(job_.scalars() - 1, most_watched);
+    if (watched == 0) return;
     known_.resize(watched);
     const auto draws = static_cast<double>(job_.draws_so_far());
     while (spent_ + seconds_per_draw_ * draws < share * elapsed()) {
       const auto begin = Clock::now();
-      const auto seen = job_.converges(next_);
+      const auto seen = job_.converges(next_ + 1);
       if (!seen) return;
       known_[next_] = *seen;
       next_ = (next_ + 1) % watched;
@@ -99,21 +116,18 @@ class Painter {
       seconds_per_draw_ = std::max(seconds_per_draw_, took / draws);
       if (next_ == 0) break;
     }
-    worst_rhat_ = worst_ess_ = std::nan("");
+    worst_ = {};
     for (const auto& scalar : known_) {
-      if (!scalar || scalar->check.condition == DrawsCondition::constant) continue;
-      // fmax and fmin ignore a NaN.
-      worst_rhat_ = std::fmax(worst_rhat_, scalar->rhat);
-      worst_ess_ = std::fmin(worst_ess_, std::fmin(scalar->ess_bulk, scalar->ess_tail));
+      if (scalar) worst_.add(*scalar);
     }
   }
 
   std::string status(const Snapshot& now) const {
     std::string text = fmt::format("{} gradients, {}/s", grouped(now.gradients),
                                    grouped(static_cast<std::uint64_t>(rate(now))));
-    if (std::isfinite(worst_rhat_) && std::isfinite(worst_ess_)) {
-      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", worst_rhat_,
-                          grouped(static_cast<std::uint64_t>(worst_ess_)));
+    if (std::isfinite(worst_.rhat) && std::isfinite(worst_.ess)) {
+      text += fmt::format(", worst R-hat {:.3f}, worst ESS {}", worst_.rhat,
+                          grouped(static_cast<std::uint64_t>(worst_.ess)));
     }
     if (now.divergences > 0) {
       text += fmt::format(", {} divergence{}", now.divergences, now.divergences == 1 ? "" : "s");
@@ -182,9 +196,6 @@ class Painter {
     if (Clock::now() < next_line_ && !last) return;
     next_line_ = Clock::now() + std::chrono::milliseconds(500);
     const Progress& progress = job_.progress();
-    const auto number = [](double value) {
-      return std::isfinite(value) ? fmt::format("{:.6g}", value) : std::string("null");
-    };
     std::string chains;
     for (const ChainProgress& chain : progress.chains) {
       chains += fmt::format(
@@ -197,13 +208,17 @@ class Painter {
           chain.iteration.load(), number(chain.step_size), chain.depth.load(),
           chain.divergences.load());
     }
-    fmt::print(stderr,
-               "{{\"elapsed\":{},\"iterations\":{},\"goal\":{},\"gradients\":{},"
-               "\"gradients_per_second\":{},\"worst_rhat\":{},\"worst_ess\":{},\"divergences\":{},"
-               "\"seconds_left\":{},\"chains\":[{}]}}\n",
-               number(elapsed()), now.iterations, now.goal, now.gradients, number(rate(now)),
-               number(worst_rhat_), number(worst_ess_), now.divergences, number(left(now)), chains);
-    std::fflush(stderr);
+    JsonLine line{
+        fmt::format("{{\"elapsed\":{},\"iterations\":{},\"goal\":{},\"gradients\":{},"
+                    "\"gradients_per_second\":{}",
+                    number(elapsed()), now.iterations, now.goal, now.gradients, number(rate(now))),
+        fmt::format("\"divergences\":{},\"seconds_left\":{},\"chains\":[{}]}}", now.divergences,
+                    number(left(now)), chains)};
+    if (last) {
+      last_line_ = std::move(line);
+    } else {
+      print(line, worst_);
+    }
   }
 
   const Job& job_;
@@ -215,8 +230,8 @@ class Painter {
   std::size_t next_ = 0;            ///< scalar to check
   double spent_ = 0;                ///< seconds spent on checks
   double seconds_per_draw_ = 3e-7;  ///< cost of a check; updated
-  double worst_rhat_ = std::nan("");
-  double worst_ess_ = std::nan("");
+  WorstConvergence worst_;
+  JsonLine last_line_;
   std::size_t painted_lines_ = 0;
   std::uint64_t last_tenth_ = 0;
 };
@@ -243,7 +258,18 @@ ProgressKind parse_progress(std::string_view name) {
 Display::Display(const Job& job, ProgressKind kind)
     : job_(job), kind_(kind), thread_([this] { watch(); }) {}
 
-Display::~Display() { stop(); }
+Display::~Display() {
+  stop();
+  conclude({});
+}
+
+void Display::conclude(const std::vector<ParameterSummary>& parameters) {
+  if (last_line_.before.empty()) return;
+  WorstConvergence worst;
+  for (const ParameterSummary& row : parameters) worst.add(row.convergence);
+  print(last_line_, worst);
+  last_line_ = {};
+}
 
 double Display::stop() {
   {
@@ -263,6 +289,7 @@ void Display::watch() {
     wake_.wait_for(lock, std::chrono::milliseconds(200), [&] { return over_; });
   }
   painter.paint(true);
+  last_line_ = painter.take_last_line();
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   seconds_ = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);

@@ -7,13 +7,21 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "rehmc/job/job.hpp"
+#include "rehmc/summary/summary.hpp"
 
 namespace rehmc::cli {
 
 /// Such as "40 s", "3 min 05 s", "2 h 10 min".
 std::string duration_text(double seconds);
+
+/// A line of JSON, cut where R-hat and ESS belong.
+struct JsonLine {
+  std::string before;
+  std::string after;
+};
 
 enum class ProgressKind { terminal, plain, json, none };
 
@@ -29,8 +37,11 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  /// Ends the display; returns how much processor time it took.
+  /// Ends the display, which must not outlive the job; returns how much processor time it took.
   double stop();
+  /// Prints what waits for the end of the run: the last line of JSON, whose R-hat and ESS are those
+  /// of the summary. The destructor prints it without them.
+  void conclude(const std::vector<ParameterSummary>& parameters);
 
  private:
   void watch();
@@ -40,6 +51,7 @@ class Display {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool over_ = false;
+  JsonLine last_line_;
   double seconds_ = 0;  ///< of processor time, once over
   std::thread thread_;
 };

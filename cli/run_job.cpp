@@ -107,10 +107,9 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   }
   const std::atomic<int>& interrupts = catch_interrupts();
   auto job = std::make_unique<Job>(density, manifest, folder);
-  {
-    const Display display(*job, progress);
-    job->run(interrupts);
-  }
+  Display display(*job, progress);
+  job->run(interrupts);
+  display.stop();
   if (!options.verbose && messages != nullptr) print_messages(*messages);
   for (const std::string& problem : job->problems()) {
     fmt::print(stderr, "Note: {}; continued from an earlier state\n", problem);
@@ -130,6 +129,7 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   }
 
   const RunSummary summary = finish_run(folder, manifest, std::move(result), &density);
+  display.conclude(summary.parameters);
   if (!options.quiet) {
     print_summary(summary, manifest, folder, options);
     if (!verdict.empty()) fmt::print("{}\n", verdict);

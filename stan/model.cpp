@@ -70,7 +70,7 @@ void check_parameters(const BridgeDensity& density, const files::path& file) {
 BridgeDensity interpreted(const Program& program, const Data& data, const ModelOptions& options) {
   BridgeDensity density = interpret(program, data.text, options.seed);
   check_parameters(density, program.file);
-  check_interpreter(density, program.file.string(), options.note);
+  check_interpreter(density, program.file.string(), data.file, options.note);
   return density;
 }
 

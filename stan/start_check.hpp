@@ -8,10 +8,11 @@
 
 namespace rehmc::stan {
 
-/// Differences at a few random points; along random directions if there are many coordinates or the
-/// model is slow; skipped, with a note, if even that would take long. ModelError names the
-/// parameter whose derivative is wrong. `file` is for messages.
+/// Differences at a few random points; along random directions if there are many coordinates; with
+/// a note instead if the density can be used at none of the points. ModelError names the parameter
+/// whose derivative is wrong. The files, of which that of the data may be empty, are for messages.
 void check_interpreter(const BridgeDensity& density, const std::string& file,
+                       const std::string& data_file,
                        const std::function<void(const std::string&)>& note);
 
 }  // namespace rehmc::stan

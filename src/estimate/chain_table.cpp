@@ -24,6 +24,20 @@ std::size_t good_transform_size(std::size_t n) {
   return power >= 4 && power / 4 * 3 >= n ? power / 4 * 3 : power;
 }
 
+/// Whether some value of a chain fills that many neighbouring draws, and no other draw of any
+/// chain.
+bool stays(const ChainTable& table, std::size_t c, std::size_t least) {
+  const std::span<const double> chain = table.chain(c);
+  for (std::size_t begin = 0, end = 0; begin < chain.size(); begin = end) {
+    while (end < chain.size() && chain[end] == chain[begin]) ++end;
+    if (end == begin) ++end;  // a NaN
+    if (end - begin < least) continue;
+    const auto all = std::count(table.values.begin(), table.values.end(), chain[begin]);
+    if (static_cast<std::size_t>(all) == end - begin) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ChainTable gather(Chains chains) {
@@ -38,6 +52,20 @@ ChainTable gather(Chains chains) {
     for (std::size_t i = 0; i < table.iterations; ++i) table.values.push_back(chains[c][i]);
   }
   return table;
+}
+
+std::vector<std::size_t> stuck_chains(const ChainTable& table) {
+  // A healthy chain stays on a value for a few draws; a discrete one comes back to its values.
+  constexpr std::size_t least_draws = 10;
+  const std::size_t least = std::max(least_draws, table.iterations / 10);
+  std::vector<std::size_t> stuck;
+  for (std::size_t c = 0; c < table.chains; ++c) {
+    const std::span<const double> chain = table.chain(c);
+    const bool never_moves =
+        std::all_of(chain.begin(), chain.end(), [&](double x) { return x == chain.front(); });
+    if (never_moves || stays(table, c, least)) stuck.push_back(c);
+  }
+  return stuck;
 }
 
 ChainTable split_chains(const ChainTable& table) {
@@ -169,19 +197,33 @@ void EffectiveSize::transform_all_lags() {
 
 double EffectiveSize::operator()(const ChainTable& table) {
   const std::size_t n = table.iterations;
+  autocovariance_.clear();
   if (n < 3 || undefined(table.values)) return nan_value;
   centred_ = table;
-  autocovariance_.clear();
   std::vector<double> means(table.chains);
   for (std::size_t c = 0; c < table.chains; ++c) {
     means[c] = mean_of(table.chain(c));
     for (std::size_t i = 0; i < n; ++i) centred_.values[c * n + i] -= means[c];
   }
-
   // Vehtari et al. (2021), section 3.2: variances within and between chains make one correlation.
-  const double variance = autocovariance(0);
-  const double within = variance * static_cast<double>(n) / (static_cast<double>(n) - 1);
-  const double total = variance + (table.chains > 1 ? variance_of(means) : 0);
+  const double total = autocovariance(0) + (table.chains > 1 ? variance_of(means) : 0);
+  return static_cast<double>(table.values.size()) / correlation_time(total).draws;
+}
+
+double EffectiveSize::of_latest_within() {
+  if (autocovariance_.empty()) return nan_value;
+  const auto [time, lags] = correlation_time(autocovariance(0));
+  // About a chain's own mean all autocovariances are too small by the variance of that mean, time /
+  // n of the variance of a draw. To first order, with 2 k + 1 of them in the sum:
+  constexpr double least_share = 0.2;
+  const double lost = (2 * lags + 1 - time) / static_cast<double>(centred_.iterations);
+  return static_cast<double>(centred_.values.size()) / time * std::max(1 - lost, least_share);
+}
+
+/// From correlations relative to this variance.
+EffectiveSize::CorrelationTime EffectiveSize::correlation_time(double total) {
+  const std::size_t n = centred_.iterations;
+  const double within = autocovariance(0) * static_cast<double>(n) / (static_cast<double>(n) - 1);
   const auto correlation = [&](std::size_t lag) {
     return 1 - (within - autocovariance(lag)) / total;
   };
@@ -203,9 +245,8 @@ double EffectiveSize::operator()(const ChainTable& table) {
   const double half = even + odd < 0 ? std::max(0.0, even) : even;
   // Too few lags: posterior then takes the first term in place of the empty sum.
   if (lag == 0) sum = 1;
-  const auto draws = static_cast<double>(table.values.size());
-  const double time = std::max(-1 + 2 * sum + half, 1 / std::log10(draws));
-  return draws / time;
+  const auto draws = static_cast<double>(centred_.values.size());
+  return {std::max(-1 + 2 * sum + half, 1 / std::log10(draws)), static_cast<double>(lag)};
 }
 
 }  // namespace rehmc

@@ -211,13 +211,7 @@ DrawsCheck check_draws(Chains chains) {
     check.condition = DrawsCondition::constant;
     return check;
   }
-  for (std::size_t c = 0; c < table.chains; ++c) {
-    const auto chain = table.chain(c);
-    const double first = chain.front();
-    if (std::all_of(chain.begin(), chain.end(), [first](double x) { return x == first; })) {
-      check.chains.push_back(c);
-    }
-  }
+  check.chains = stuck_chains(table);
   if (!check.chains.empty()) check.condition = DrawsCondition::stuck;
   return check;
 }
@@ -230,9 +224,41 @@ Convergence convergence(Chains chains) {
   Convergence result;
   result.rhat = rhat_of(table, sorted, scores);
   result.ess_bulk = effective_size(scores);
+  result.ess_within = effective_size.of_latest_within();
+  effective_size(rank_normalised(split_chains(folded(table, sorted))));
+  result.ess_within = smaller(result.ess_within, effective_size.of_latest_within());
   result.ess_tail = ess_tail_of(table, sorted, effective_size);
   result.check = check_draws(chains);
   return result;
+}
+
+void WorstConvergence::add(const Convergence& scalar) {
+  if (scalar.check.condition == DrawsCondition::constant) return;
+  // fmax and fmin ignore a NaN.
+  rhat = std::fmax(rhat, scalar.rhat);
+  ess = std::fmin(ess, std::fmin(scalar.ess_bulk, scalar.ess_tail));
+}
+
+double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_within,
+                         std::size_t parameters) {
+  // R-hat squared is 1 + V / W - 1 / n, with n draws in each of m half chains, V the variance of
+  // their means and W that of their draws. If the chains agree, V is v m / ess_within times a
+  // chi-square variable over its m - 1 degrees of freedom, v the variance of a draw, and W lacks
+  // V. ess_within has the error of a sum of correlations, over a few times as many lags as draws
+  // that count as one.
+  constexpr double ess_per_degree = 3;
+  // Of slower chains one cannot say what would be healthy.
+  constexpr double least_ess_per_half = 5;
+  const auto halves = 2 * static_cast<double>(chains);
+  const bool known = chains > 0 && draws >= 4 && ess_within >= least_ess_per_half * halves;
+  if (!known) return least_limit_of_rhat;
+  // Each parameter has two: of its bulk and of its tails.
+  const double tests = 2 * static_cast<double>(std::max<std::size_t>(1, parameters));
+  const double ratio =
+      upper_f_quantile(healthy_rhat_rate / tests, halves - 1, ess_within / ess_per_degree);
+  const double square =
+      1 + halves / (ess_within - halves) * ratio - 1 / static_cast<double>(draws / 2);
+  return std::max(least_limit_of_rhat, std::sqrt(square));
 }
 
 double energy_bfmi(std::span<const double> energies) {

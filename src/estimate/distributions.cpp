@@ -22,6 +22,15 @@ double beta_quantile(double p, double a, double b) {
   return boost::math::ibeta_inv(a, b, p, Policy());
 }
 
+double upper_f_quantile(double probability, double numerator, double denominator) {
+  // numerator F / (numerator F + denominator) has the distribution Beta(numerator / 2, denominator
+  // / 2).
+  double rest = 0;
+  const double share =
+      boost::math::ibetac_inv(numerator / 2, denominator / 2, probability, &rest, Policy());
+  return denominator * share / (numerator * rest);
+}
+
 double two_sided_student_quantile(double probability, double degrees) {
   // degrees / (degrees + T^2) has the distribution Beta(degrees / 2, 1 / 2).
   double rest = 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
@@ -133,6 +134,22 @@ struct KeptTable {
         append(chain, c, i, masses[c * shape.iterations + i]);
       }
     }
+  }
+
+  /// The state of each draw with the largest weight. That of a chain that does not move is where it
+  /// stays, although states of rejected trajectories, with tiny weights, differ.
+  ChainTable heaviest(const ChainTable& shape) const {
+    ChainTable result{shape.chains, shape.iterations, {}};
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      const auto share = [&](std::size_t k) {
+        return shares.begin() + static_cast<std::ptrdiff_t>(k);
+      };
+      const auto most = std::max_element(share(begin), share(end)) - shares.begin();
+      result.values.push_back(values[static_cast<std::size_t>(most)]);
+      begin = end;
+    }
+    return result;
   }
 
   /// The average over each draw's states of function(value).
@@ -271,6 +288,12 @@ Estimate recycled_estimate(const RecycledDraws& draws, std::span<const double> p
   result.condition = recycled_condition(first, second);
   if (first.values.empty()) return result;
   const std::vector<double> masses = relative_masses(draws.mass, first);
+  std::optional<KeptTable> kept;
+  if (!draws.kept.empty()) kept.emplace(draws.kept, first, masses);
+  if (kept && result.condition == DrawsCondition::ordinary &&
+      !stuck_chains(kept->heaviest(first)).empty()) {
+    result.condition = DrawsCondition::stuck;
+  }
   const auto count = static_cast<double>(first.values.size());
   EffectiveSize effective_size;
 
@@ -296,8 +319,7 @@ Estimate recycled_estimate(const RecycledDraws& draws, std::span<const double> p
     result.mcse_sd = std::sqrt(of_variance * (count - 1) / count / variance.value / 4);
     result.degrees_sd = variance.degrees(of_variance);
   }
-  if (draws.kept.empty()) return result;
-  estimate_from_kept(KeptTable(draws.kept, first, masses), first, masses, variance.value, result);
+  if (kept) estimate_from_kept(*kept, first, masses, variance.value, result);
   return result;
 }
 

@@ -81,6 +81,8 @@ Json gradients_json(const Sharpening& sharpening) {
     json["stein"] = {{"passed", check.passed()},
                      {"worst", number(check.worst, 4)},
                      {"limit", number(check.limit, 4)},
+                     {"refuses", check.refuses()},
+                     {"refusal_limit", number(check.refusal_limit, 4)},
                      {"features", check.features},
                      {"parameter", shortened(sharpening.worst_name, most_name_bytes)}};
   }

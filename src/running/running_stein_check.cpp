@@ -43,9 +43,10 @@ SteinCheck running_stein_check(Summaries chains) {
   }
   if (check.features == 0) return check;
   // A variance that accounts for neighbours is as noisy as one from a third of the chunks.
-  check.limit =
-      two_sided_student_quantile(SteinCheck::false_alarm_rate / static_cast<double>(check.features),
-                                 static_cast<double>(chunks - 1) / 3);
+  const double degrees = static_cast<double>(chunks - 1) / 3;
+  const auto count = static_cast<double>(check.features);
+  check.limit = two_sided_student_quantile(SteinCheck::false_alarm_rate / count, degrees);
+  check.refusal_limit = two_sided_student_quantile(SteinCheck::false_refusal_rate / count, degrees);
   return check;
 }
 

@@ -63,6 +63,7 @@ SteinCheck ZeroMeanCheck::result() const {
   SteinCheck check = result_;
   const auto count = static_cast<double>(std::max<std::size_t>(1, check.features));
   check.limit = -normal_quantile(SteinCheck::false_alarm_rate / 2 / count);
+  check.refusal_limit = -normal_quantile(SteinCheck::false_refusal_rate / 2 / count);
   return check;
 }
 

@@ -13,7 +13,6 @@ namespace rehmc {
 namespace {
 
 // Thresholds of Vehtari et al. (2021) and Betancourt (2016).
-constexpr double most_rhat = 1.01;
 constexpr double least_ess_per_chain = 100;
 constexpr double least_ebfmi = 0.3;
 
@@ -85,12 +84,32 @@ struct Worst {
   double value = 0;
 };
 
+void warn_of_rhat(const RunSize& size, const std::vector<ParameterSummary>& summary,
+                  Diagnostics& diagnostics) {
+  const std::uint64_t draws = size.draws / std::max<std::size_t>(1, size.chains);
+  Worst rhat{{}, 0};
+  double limit = 0;  // of the worst: limits differ between parameters
+  for (const ParameterSummary& row : summary) {
+    const double most =
+        most_healthy_rhat(size.chains, draws, row.convergence.ess_within, summary.size());
+    if (!(row.convergence.rhat > most)) continue;
+    rhat.names.push_back(row.name);
+    if (row.convergence.rhat > rhat.value) limit = most;
+    rhat.value = std::max(rhat.value, row.convergence.rhat);
+  }
+  if (rhat.names.empty()) return;
+  diagnostics.warnings.push_back(
+      {"rhat", fmt::format("R-hat is up to {:.3f} (above {:.4g}) for {}: the chains do not agree "
+                           "yet. Take more warmup and draws; if R-hat stays high, look for "
+                           "several modes or an improper posterior.",
+                           rhat.value, limit, listed(rhat.names))});
+}
+
 void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary>& summary,
                          Diagnostics& diagnostics) {
   Worst stuck;
   Worst not_finite;
   Worst unknown;
-  Worst rhat{{}, 0};
   Worst ess{{}, std::numeric_limits<double>::infinity()};
   const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
   for (const ParameterSummary& row : summary) {
@@ -103,10 +122,6 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
     if (condition == DrawsCondition::too_short ||
         (condition == DrawsCondition::ordinary && std::isnan(convergence.rhat))) {
       unknown.names.push_back(row.name);
-    }
-    if (convergence.rhat > most_rhat) {
-      rhat.names.push_back(row.name);
-      rhat.value = std::max(rhat.value, convergence.rhat);
     }
     const double smaller = std::min(convergence.ess_bulk, convergence.ess_tail);
     if (smaller < least_ess) {
@@ -124,21 +139,17 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   if (!stuck.names.empty()) {
     diagnostics.warnings.push_back(
         {"stuck",
-         fmt::format("a chain never moved in {}, so no error bars are given. Look at that chain's "
-                     "trace; start it elsewhere (--init) or give it a longer warmup.",
-                     listed(stuck.names))});
+         fmt::format(
+             "a chain never moved in {}, or stayed on one value for a tenth of its draws or "
+             "more, so no error bars are given. Look at that chain's "
+             "trace; start it elsewhere (--init) or give it a longer warmup.",
+             listed(stuck.names))});
   }
   if (!not_finite.names.empty()) {
     diagnostics.warnings.push_back(
         {"not_finite", fmt::format("draws of {} are not finite.", listed(not_finite.names))});
   }
-  if (!rhat.names.empty()) {
-    diagnostics.warnings.push_back(
-        {"rhat", fmt::format("R-hat is up to {:.3f} (above {}) for {}: the chains do not agree "
-                             "yet. Take more warmup and draws; if R-hat stays high, look for "
-                             "several modes or an improper posterior.",
-                             rhat.value, most_rhat, listed(rhat.names))});
-  }
+  warn_of_rhat(size, summary, diagnostics);
   if (!ess.names.empty()) {
     diagnostics.warnings.push_back(
         {"ess", fmt::format("the effective sample size is down to {:.0f} (below {:.0f}) for {}: "

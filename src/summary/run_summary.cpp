@@ -12,6 +12,27 @@ namespace rehmc {
 
 namespace {
 
+std::string stein_warning(const SteinCheck& check, const std::string& name) {
+  const std::string found = fmt::format(
+      "the Stein check failed: averages that must be 0 are off by up to {:.1f} standard errors "
+      "({}; limit {:.1f})",
+      check.worst, name, check.limit);
+  constexpr const char* causes =
+      "the chains have not converged, or the gradient is not that of the density, or the density "
+      "has jumps";
+  if (check.refuses()) {
+    return fmt::format(
+        "{}, too far for chance (limit {:.1f}): {}. Take more warmup and draws; "
+        "check the model for hard bounds and rejections.",
+        found, check.refusal_limit, causes);
+  }
+  return fmt::format(
+      "{}. One healthy run in a thousand is as far off by chance, and sharpening "
+      "then corrects it; otherwise {}. Take four times as many draws: chance does "
+      "not grow, a fault of the model doubles.",
+      found, causes);
+}
+
 /// Warnings that come from the gradients.
 void warn_of_gradients(RunSummary& summary) {
   std::vector<Warning>& warnings = summary.diagnostics.warnings;
@@ -26,13 +47,7 @@ void warn_of_gradients(RunSummary& summary) {
                      sharpening.spot_check.numeric)});
   }
   if (sharpening.check && !sharpening.check->passed()) {
-    warnings.push_back(
-        {"stein_check",
-         fmt::format("the Stein check failed: averages that must be 0 are off by up to {:.1f} "
-                     "standard errors ({}; limit {:.1f}). The chains have not converged, or the "
-                     "gradient is not that of the density, or the density has jumps. Take more "
-                     "warmup and draws; check the model for hard bounds and rejections.",
-                     sharpening.check->worst, sharpening.worst_name, sharpening.check->limit)});
+    warnings.push_back({"stein_check", stein_warning(*sharpening.check, sharpening.worst_name)});
   }
   std::vector<std::string> heavy;
   for (const ParameterSummary& row : summary.parameters) {

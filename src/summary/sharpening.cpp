@@ -71,20 +71,6 @@ class Views {
   std::vector<ScalarStates> scalars_;
 };
 
-/// Why a parameter's chains are not fit to be sharpened; empty if they are.
-std::string unfit(const ParameterSummary& row) {
-  if (row.plain.condition != DrawsCondition::ordinary)
-    return "its draws are constant, stuck, too few or not finite";
-  if (!(row.convergence.rhat <= most_rhat_to_sharpen)) {
-    return fmt::format("R-hat is {:.3f}, above {}", row.convergence.rhat, most_rhat_to_sharpen);
-  }
-  if (!(row.convergence.ess_bulk >= least_ess_to_sharpen)) {
-    return fmt::format("bulk ESS is {:.0f}, below {}", row.convergence.ess_bulk,
-                       least_ess_to_sharpen);
-  }
-  return {};
-}
-
 struct DivergentDraws {
   std::size_t draws = 0;
   std::size_t divergent = 0;
@@ -100,6 +86,44 @@ DivergentDraws divergent_draws(const SampleResult& result) {
   return all;
 }
 
+/// The limits for R-hat and ESS, for a run of this length and this many parameters.
+class Gates {
+ public:
+  Gates(const SampleResult& result, std::size_t parameters)
+      : chains_(result.chains.size()),
+        draws_(static_cast<double>(divergent_draws(result).draws)),
+        parameters_(parameters) {}
+
+  double most_rhat(const Convergence& convergence) const {
+    return most_healthy_rhat(chains_, static_cast<std::size_t>(draws_) / chains_,
+                             convergence.ess_within, parameters_);
+  }
+  double least_ess() const { return std::min(least_ess_to_sharpen, least_ess_per_draw * draws_); }
+  double least_ess_anywhere() const {
+    return std::min(least_ess_of_any, least_ess_of_any_per_draw * draws_);
+  }
+
+ private:
+  std::size_t chains_;
+  double draws_;  ///< of all chains together
+  std::size_t parameters_;
+};
+
+/// Why a parameter's chains are not fit to be sharpened; empty if they are.
+std::string unfit(const ParameterSummary& row, const Gates& gates) {
+  if (row.plain.condition != DrawsCondition::ordinary)
+    return "its draws are constant, stuck, too few or not finite";
+  const double most_rhat = gates.most_rhat(row.convergence);
+  if (!(row.convergence.rhat <= most_rhat)) {
+    return fmt::format("R-hat is {:.3f}, above {:.4g}", row.convergence.rhat, most_rhat);
+  }
+  if (!(row.convergence.ess_bulk >= gates.least_ess())) {
+    return fmt::format("bulk ESS is {:.0f}, below {:.0f}", row.convergence.ess_bulk,
+                       gates.least_ess());
+  }
+  return {};
+}
+
 /// Why no parameter of the run may be sharpened, judging by its draws; empty if some may be.
 std::string unfit_run(const SampleResult& result, const std::vector<ParameterSummary>& parameters) {
   const auto [draws, divergent] = divergent_draws(result);
@@ -111,14 +135,16 @@ std::string unfit_run(const SampleResult& result, const std::vector<ParameterSum
     return fmt::format("{} of {} draws diverged, more than {}%", divergent, draws,
                        100 * most_divergent_share);
   }
+  const Gates gates(result, parameters.size());
   for (const ParameterSummary& row : parameters) {
-    if (row.convergence.rhat > most_rhat_of_any) {
-      return fmt::format("R-hat of {} is {:.3f}, above {}", row.name, row.convergence.rhat,
-                         most_rhat_of_any);
+    const double most_rhat = std::max(most_rhat_of_any, gates.most_rhat(row.convergence));
+    if (row.convergence.rhat > most_rhat) {
+      return fmt::format("R-hat of {} is {:.3f}, above {:.4g}", row.name, row.convergence.rhat,
+                         most_rhat);
     }
-    if (row.convergence.ess_bulk < least_ess_of_any) {
-      return fmt::format("bulk ESS of {} is {:.0f}, below {}", row.name, row.convergence.ess_bulk,
-                         least_ess_of_any);
+    if (row.convergence.ess_bulk < gates.least_ess_anywhere()) {
+      return fmt::format("bulk ESS of {} is {:.0f}, below {:.0f}", row.name,
+                         row.convergence.ess_bulk, gates.least_ess_anywhere());
     }
   }
   return {};
@@ -140,11 +166,11 @@ std::string refusal(const Sharpening& sharpening, const SampleResult& result,
                     const std::vector<ParameterSummary>& parameters) {
   const SteinCheck& check = *sharpening.check;
   if (!sharpening.spot_check.passed) return "the gradient is not that of the log density";
-  if (!check.passed()) {
+  if (check.refuses()) {
     return fmt::format(
         "the Stein check failed: worst |z| = {:.1f} for {}, limit {:.1f}. The chains have not "
         "converged, or the gradient is not that of the density, or the density has jumps",
-        check.worst, sharpening.worst_name, check.limit);
+        check.worst, sharpening.worst_name, check.refusal_limit);
   }
   if (std::string reason = unfit_run(result, parameters); !reason.empty()) return reason;
   const bool none_fit = std::none_of(parameters.begin(), parameters.end(),
@@ -154,10 +180,11 @@ std::string refusal(const Sharpening& sharpening, const SampleResult& result,
 
 /// Decides for every parameter, from its own chains, whether it may be sharpened.
 void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters) {
+  const Gates gates(result, parameters.size());
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const bool generated = p < result.quantities.size() && result.quantities[p].generated;
-    parameters[p].not_sharpened =
-        generated ? "it is drawn at random, not a function of the state" : unfit(parameters[p]);
+    parameters[p].not_sharpened = generated ? "it is drawn at random, not a function of the state"
+                                            : unfit(parameters[p], gates);
   }
 }
 

@@ -51,8 +51,11 @@ Json check_json(const Sharpening& sharpening) {
           {"worst_z", check.worst},
           {"worst_parameter", sharpening.worst_name},
           {"limit", check.limit},
+          {"refuses", check.refuses()},
+          {"refusal_limit", check.refusal_limit},
           {"features", check.features},
-          {"false_alarm_rate", SteinCheck::false_alarm_rate}};
+          {"false_alarm_rate", SteinCheck::false_alarm_rate},
+          {"false_refusal_rate", SteinCheck::false_refusal_rate}};
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Replaces the interpreter: for any program, a density with one wrong derivative.
+//
+// Its data may ask for slow gradients, for many coordinates, or for a density that cannot be used.
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <thread>
@@ -14,18 +17,31 @@ namespace {
 
 class Liar {
  public:
-  explicit Liar(const std::string& data) : slow_(data.find("slow") != std::string::npos) {}
+  explicit Liar(const std::string& data)
+      : slow_(data.find("slow") != std::string::npos),
+        unusable_(data.find("unusable") != std::string::npos),
+        dimension_(data.find("large") != std::string::npos ? 200 : 2) {}
   double operator()(std::span<const double> x, std::span<double> gradient) const {
-    if (slow_) std::this_thread::sleep_for(std::chrono::milliseconds(40));
-    gradient[0] = -x[0];
-    gradient[1] = -1.1 * x[1];
-    return -(x[0] * x[0] + x[1] * x[1]) / 2;
+    if (slow_) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    double sum = 0;
+    for (std::size_t i = 0; i < dimension_; ++i) {
+      gradient[i] = -x[i];
+      sum -= x[i] * x[i] / 2;
+    }
+    gradient[1] *= 1.1;
+    return unusable_ ? -std::numeric_limits<double>::infinity() : sum;
   }
-  std::size_t dimension() const { return 2; }
-  std::vector<std::string> names() const { return {"honest", "lying"}; }
+  std::size_t dimension() const { return dimension_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all(dimension_, "honest");
+    all[1] = "lying";
+    return all;
+  }
 
  private:
   bool slow_;
+  bool unusable_;
+  std::size_t dimension_;
 };
 
 }  // namespace

@@ -276,6 +276,16 @@ class Sample(unittest.TestCase):
             self.assertIn(name, lines[-1])
         self.assertEqual(len(lines[-1]["chains"]), 4)
 
+    def test_the_last_line_of_progress_agrees_with_the_summary(self):
+        """Of the same draws there is one R-hat and one ESS, over all parameters."""
+        _, result = self.sample("run", "--progress", "json")
+        last = json.loads(result.stderr.splitlines()[-1])
+        plain = [row["plain"] for row in self.summary(self.path / "run")["parameters"]]
+        rhat = max(each["rhat"] for each in plain)
+        ess = min(min(each["ess_bulk"], each["ess_tail"]) for each in plain)
+        self.assertAlmostEqual(last["worst_rhat"] / rhat, 1, delta=1e-5)
+        self.assertAlmostEqual(last["worst_ess"] / ess, 1, delta=1e-5)
+
     def test_progress_plain_and_none(self):
         _, result = self.sample("plain")
         self.assertIn("100%", result.stderr)

@@ -212,6 +212,93 @@ TEST(Convergence, ChainsThatNeverMoveHaveNoVarianceWithin) {
   EXPECT_LT(ess_bulk(chains), 4);
 }
 
+/// A run of independent autoregressions, one for every parameter.
+struct Autoregressions {
+  std::size_t chains = 4;
+  std::size_t draws = 100;
+  std::size_t parameters = 25;
+  double correlation = 0;
+  double apart = 0;  ///< how far the first chain of the first parameter is off
+
+  /// The R-hat of every parameter, less its limit; the largest.
+  double worst_excess(std::uint64_t replicate) const {
+    Stream stream({.seed = 300 + replicate}, Purpose::test);
+    double worst = -1;
+    for (std::size_t p = 0; p < parameters; ++p) {
+      std::vector<std::vector<double>> values(chains);
+      std::vector<Series> series;
+      for (std::size_t c = 0; c < chains; ++c) {
+        double x = stream.normal();
+        for (std::size_t i = 0; i < draws; ++i) {
+          values[c].push_back(x + (p == 0 && c == 0 ? apart : 0));
+          x = correlation * x + std::sqrt(1 - correlation * correlation) * stream.normal();
+        }
+        series.push_back({values[c].data(), draws, 1});
+      }
+      const Convergence found = convergence(series);
+      worst = std::max(worst,
+                       found.rhat - most_healthy_rhat(chains, draws, found.ess_within, parameters));
+    }
+    return worst;
+  }
+  /// In how many runs some parameter exceeds its limit.
+  int refused(std::uint64_t runs) const {
+    int count = 0;
+    for (std::uint64_t r = 0; r < runs; ++r) count += worst_excess(r) > 0 ? 1 : 0;
+    return count;
+  }
+};
+
+// Short chains, most of whose healthy runs have an R-hat above 1.01. At the rate of 1%, more than
+// 11 of 300 runs have a chance of 1e-4.
+TEST(Convergence, TheLimitOfRhatKnowsTheLengthOfTheRun) {
+  for (const double correlation : {-0.3, 0.0, 0.5}) {
+    EXPECT_LE(Autoregressions{.correlation = correlation}.refused(300), 11) << correlation;
+  }
+  EXPECT_LE((Autoregressions{.draws = 300, .correlation = 0.5}.refused(300)), 11);
+  EXPECT_LE((Autoregressions{.chains = 2, .draws = 200}.refused(300)), 11);
+  EXPECT_LE((Autoregressions{.chains = 8, .correlation = 0.3}.refused(300)), 11);
+  EXPECT_LE((Autoregressions{.parameters = 1, .correlation = 0.5}.refused(1000)), 24);
+}
+
+// A chain that is off by 1 or 0.5 sds, in one parameter of 25. That is 5 and 3 times the largest
+// that a healthy chain's mean is off by; all runs but a few in a thousand show it.
+TEST(Convergence, TheLimitOfRhatStillFindsAChainThatIsOff) {
+  EXPECT_GE((Autoregressions{.apart = 1}.refused(100)), 98);
+  EXPECT_GE((Autoregressions{.draws = 1000, .apart = 0.5}.refused(50)), 49);
+}
+
+TEST(Convergence, TheLimitOfRhatIsAtLeastTheUsualOne) {
+  EXPECT_EQ(most_healthy_rhat(4, 1000, 4000, 1), least_limit_of_rhat);
+  EXPECT_GT(most_healthy_rhat(4, 100, 400, 25), 1.02);
+  EXPECT_GT(most_healthy_rhat(4, 100, 400, 300), most_healthy_rhat(4, 100, 400, 25));
+  EXPECT_GT(most_healthy_rhat(4, 100, 200, 25), most_healthy_rhat(4, 100, 400, 25));
+  // What is not known excuses nothing.
+  EXPECT_EQ(most_healthy_rhat(4, 100, std::nan(""), 25), least_limit_of_rhat);
+  EXPECT_EQ(most_healthy_rhat(4, 100, 39, 25), least_limit_of_rhat);
+  EXPECT_EQ(most_healthy_rhat(0, 0, 400, 25), least_limit_of_rhat);
+}
+
+// Chains that disagree have a small ESS, but their ESS within chains does not see it: or the limit
+// would rise with R-hat.
+TEST(Convergence, TheEssWithinChainsIsThatOfChainsThatAgree) {
+  const std::size_t n = 1000;
+  std::vector<std::vector<double>> values(4, std::vector<double>(n));
+  std::vector<Series> together;
+  std::vector<Series> apart;
+  Stream stream({.seed = 1}, Purpose::test);
+  for (auto& chain : values) {
+    stream.fill_normal(chain);
+    together.push_back({chain.data(), n, 1});
+  }
+  auto moved = values;
+  for (double& x : moved[2]) x += 10;
+  for (const auto& chain : moved) apart.push_back({chain.data(), n, 1});
+  EXPECT_GT(convergence(together).ess_within, 2500);
+  EXPECT_GT(convergence(apart).ess_within, 1000);
+  EXPECT_LT(convergence(apart).ess_bulk, 20);
+}
+
 TEST(Convergence, NoDrawsGiveNaN) {
   EXPECT_TRUE(std::isnan(rhat({})));
   EXPECT_TRUE(std::isnan(ess_bulk({})));

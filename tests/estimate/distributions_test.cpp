@@ -1,4 +1,4 @@
-// Quantiles of the beta and Student distributions, against integrated densities.
+// Quantiles of the beta, F and Student distributions, against integrated densities.
 #include "rehmc/estimate/distributions.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +16,16 @@ TEST(Distributions, BetaQuantiles) {
   EXPECT_NEAR(beta_quantile(0.3, 1, 3), 1 - std::cbrt(0.7), 1e-14);
   EXPECT_EQ(beta_quantile(0, 3, 4), 0);
   EXPECT_EQ(beta_quantile(1, 3, 4), 1);
+}
+
+TEST(Distributions, FQuantiles) {
+  // With 1 degree of freedom above, the square of Student's t.
+  for (const double p : {0.2, 1e-3, 1e-7}) {
+    const double t = two_sided_student_quantile(p, 21);
+    EXPECT_NEAR(upper_f_quantile(p, 1, 21), t * t, 1e-9 * t * t);
+  }
+  // With 2 above and n below: P(F > x) = (1 + 2 x / n)^(-n / 2).
+  EXPECT_NEAR(upper_f_quantile(1e-4, 2, 10), 5 * (std::pow(1e-4, -0.2) - 1), 1e-10);
 }
 
 TEST(Distributions, StudentQuantiles) {

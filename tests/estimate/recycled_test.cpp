@@ -10,6 +10,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
@@ -362,6 +363,81 @@ TEST(Estimates, AStuckChainGetsNoEssWhereverItIs) {
     EXPECT_EQ(plain.condition, DrawsCondition::stuck);
     expect_no_error_bars(plain);
   }
+}
+
+/// Chain 1 stays at one point for its last draws. All proposals are rejected there: their states
+/// are in the trajectory, but with tiny weights, so that no two trajectories have quite the same
+/// mean.
+Trajectories with_staying_chain(double place, std::size_t draws, std::size_t stays) {
+  Trajectories result({.draws = draws}, 5, normal_target().transform);
+  Stream stream({.seed = 9}, Purpose::test);
+  for (std::size_t i = draws - stays; i < draws; ++i) {
+    double first = place - result.centre;
+    double second = first * first;
+    for (std::size_t k = result.begins[1][i]; k < result.begins[1][i + 1]; ++k) {
+      const bool start = k == result.begins[1][i];
+      result.weights[1][k] = start ? 1 : 1e-5;
+      result.values[1][k] = start ? place : place - 1e-3 * stream.exponential();
+      if (start) continue;
+      first += 1e-5 * (result.values[1][k] - place);
+      second += 1e-5 * (std::pow(result.values[1][k] - result.centre, 2) - second);
+    }
+    result.first[1][i] = first;
+    result.second[1][i] = second;
+  }
+  return result;
+}
+
+Estimate plain_of(const Trajectories& trajectories) {
+  std::vector<Series> chains;
+  for (const auto& chain : trajectories.values) {
+    chains.push_back({chain.data(), trajectories.plan.draws, 8});
+  }
+  return plain_estimate(chains);
+}
+
+// A tenth of all draws or more at one point pin a quantile to it. Its error bar would be the spread
+// of the rejected states, here 1e-3 of the true error.
+TEST(Estimates, AChainThatStaysOnOneValueGetsNoErrorBars) {
+  for (const std::size_t stays : {1000, 600, 100}) {
+    const Trajectories trajectories = with_staying_chain(2.22, 1000, stays);
+    const Estimate recycled = recycled_estimate(trajectories.view());
+    EXPECT_NEAR(recycled.quantiles.back().value, 2.22, 0.05);
+    EXPECT_EQ(recycled.condition, DrawsCondition::stuck) << stays;
+    expect_no_error_bars(recycled);
+    const Estimate plain = plain_of(trajectories);
+    EXPECT_EQ(plain.condition, DrawsCondition::stuck) << stays;
+    expect_no_error_bars(plain);
+  }
+  EXPECT_EQ(recycled_estimate(with_staying_chain(2.22, 50, 10).view()).condition,
+            DrawsCondition::stuck);
+}
+
+TEST(Estimates, AChainThatStaysForAFewDrawsIsOrdinary) {
+  for (const auto& [draws, stays] : {std::pair{1000, 99}, {50, 9}}) {
+    const Trajectories trajectories =
+        with_staying_chain(2.22, static_cast<std::size_t>(draws), static_cast<std::size_t>(stays));
+    const Estimate recycled = recycled_estimate(trajectories.view());
+    EXPECT_EQ(recycled.condition, DrawsCondition::ordinary) << stays;
+    EXPECT_TRUE(std::isfinite(recycled.quantiles[3].mcse));
+    EXPECT_EQ(plain_of(trajectories).condition, DrawsCondition::ordinary) << stays;
+  }
+}
+
+// A chain of counts may stay on one of them for long; other chains, or it itself, have it as well.
+TEST(Estimates, ADiscreteChainThatStaysForLongIsOrdinary) {
+  const Trajectories trajectories({.draws = 1000, .correlation = 0.999}, 6,
+                                  [](double z) { return std::floor(z / 2 + 1); });
+  std::size_t longest = 0;
+  for (const auto& chain : trajectories.values) {
+    for (std::size_t i = 1, run = 1; i < 1000; ++i) {
+      run = chain[8 * i] == chain[8 * (i - 1)] ? run + 1 : 1;
+      longest = std::max(longest, run);
+    }
+  }
+  ASSERT_GT(longest, 100U) << "the case is as described";
+  EXPECT_EQ(recycled_estimate(trajectories.view()).condition, DrawsCondition::ordinary);
+  EXPECT_EQ(plain_of(trajectories).condition, DrawsCondition::ordinary);
 }
 
 TEST(Estimates, ConstantShortAndInfiniteDraws) {

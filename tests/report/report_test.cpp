@@ -190,6 +190,8 @@ TEST(Report, ShowsTheGradientChecks) {
   EXPECT_EQ(gradients["stein"]["passed"], true);
   EXPECT_NEAR(gradients["stein"]["worst"], summary.sharpening.check->worst, 1e-3);
   EXPECT_NEAR(gradients["stein"]["limit"], summary.sharpening.check->limit, 1e-3);
+  EXPECT_EQ(gradients["stein"]["refuses"], false);
+  EXPECT_NEAR(gradients["stein"]["refusal_limit"], summary.sharpening.check->refusal_limit, 1e-3);
   EXPECT_EQ(gradients["stein"]["features"], summary.sharpening.check->features);
   EXPECT_EQ(gradients["spot"]["passed"], true);
   EXPECT_FALSE(gradients.contains("refused"));
@@ -200,6 +202,7 @@ TEST(Report, ShowsTheGradientChecks) {
   summary.sharpening.refused = "the gradient is not that of the log density";
   gradients = data_of(report_page(result, summary, {}))["gradients"];
   EXPECT_EQ(gradients["stein"]["passed"], false);
+  EXPECT_EQ(gradients["stein"]["refuses"], true);
   EXPECT_EQ(gradients["spot"]["passed"], false);
   EXPECT_EQ(gradients["spot"]["where"], "x.2");
   EXPECT_EQ(gradients["refused"], summary.sharpening.refused);

@@ -340,6 +340,7 @@ TEST(RunningSteinCheck, LimitAllowsForTheNumberOfFeatures) {
   const SteinCheck check = running_stein_check(pointers);
   EXPECT_EQ(check.features, 10u);
   EXPECT_NEAR(check.limit, 4.783877116, 1e-8);
+  EXPECT_NEAR(check.refusal_limit, 7.90342590, 1e-7);  // likewise, at the rate of 1e-6
   EXPECT_TRUE(check.passed());
 }
 
@@ -351,7 +352,7 @@ TEST(RunningSteinCheck, DetectsAWrongGradientAndADensityWithAJump) {
                      const double x = std::abs(z) - 0.5;
                      return Point{x, -(x + 0.5)};
                    }};
-  EXPECT_FALSE(running_stein_check(Replicate(cut, 4, 512, 1).pointers).passed());
+  EXPECT_TRUE(running_stein_check(Replicate(cut, 4, 512, 1).pointers).refuses());
 }
 
 TEST(RunningSteinCheck, TestsNothingWithoutGradientsOrChunks) {

@@ -34,10 +34,10 @@ SampleResult healthy_result() {
 }
 
 std::vector<ParameterSummary> healthy_summary() {
-  std::vector<ParameterSummary> summary(2);
-  summary[0].name = "a";
-  summary[1].name = "b";
-  for (ParameterSummary& row : summary) {
+  std::vector<ParameterSummary> summary;
+  for (const char name : {'a', 'b'}) {
+    ParameterSummary& row = summary.emplace_back();
+    row.name.push_back(name);
     row.convergence.rhat = 1.001;
     row.convergence.ess_bulk = row.convergence.ess_tail = 1000;
   }
@@ -117,6 +117,33 @@ TEST(Diagnostics, WarnOfChainsThatDisagree) {
   diagnostics = diagnose(healthy_result(), summary);
   EXPECT_EQ(kinds(diagnostics), Kinds{"ess"});
   EXPECT_NE(diagnostics.warnings[0].text.find("399"), std::string::npos);
+}
+
+// 4 x 100 healthy draws of 2 parameters exceed 1.026 in a run of a hundred, those of 500 parameters
+// 1.05.
+TEST(Diagnostics, ExcuseTheRhatOfAShortRun) {
+  std::vector<ParameterSummary> summary = healthy_summary();
+  summary[1].convergence.ess_within = 400;
+  summary[1].convergence.rhat = 1.02;
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{});
+  summary[1].convergence.rhat = 1.04;
+  const Diagnostics diagnostics = diagnose(healthy_result(), summary);
+  EXPECT_EQ(kinds(diagnostics), Kinds{"rhat"});
+  EXPECT_NE(diagnostics.warnings[0].text.find("1.040 (above 1.02"), std::string::npos)
+      << diagnostics.warnings[0].text;
+  summary.resize(500, healthy_summary()[0]);
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{});
+  // Longer runs have no such excuse.
+  SampleResult longer = healthy_result();
+  for (ChainResult& chain : longer.chains) {
+    for (int doubling = 0; doubling < 4; ++doubling) {
+      auto& draws = chain.record.log_density;
+      draws.resize(2 * draws.size());
+      chain.record.ending.resize(draws.size(), Ending::turned);
+    }
+  }
+  summary[1].convergence.ess_within = 6400;
+  EXPECT_EQ(kinds(diagnose(longer, summary)), Kinds{"rhat"});
 }
 
 // What could not be assessed is not reported as fine.

@@ -24,6 +24,11 @@ struct ChainTable {
 /// Throws DataError if the chains differ in length.
 ChainTable gather(Chains chains);
 
+/// The chains that never move, or that stay for at least ten draws and a tenth of their length on
+/// a value that occurs nowhere else. (Values that occur elsewhere may be those of a discrete
+/// scalar.)
+std::vector<std::size_t> stuck_chains(const ChainTable& table);
+
 /// Halves every chain; see convergence.hpp for very short ones.
 ChainTable split_chains(const ChainTable& table);
 
@@ -59,9 +64,17 @@ class EffectiveSize {
   double operator()(const ChainTable& table);
   /// Of the chains split in halves: the ESS of the mean.
   double of_split(const ChainTable& table) { return (*this)(split_chains(table)); }
+  /// Of the latest table, from its correlations within chains alone: what its ESS would be if the
+  /// chains agreed as well as their correlations let them.
+  double of_latest_within();
 
  private:
   double autocovariance(std::size_t lag);
+  struct CorrelationTime {
+    double draws;  ///< that count as one
+    double lags;   ///< whose correlations were summed
+  };
+  CorrelationTime correlation_time(double total);
   void transform_all_lags();
 
   /// Every chain about its own mean.

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/estimate/series.hpp"
 
 namespace rehmc {
@@ -51,7 +52,10 @@ enum class DrawsCondition {
   not_finite,  ///< some draw is NaN or infinite
   too_short,   ///< fewer than 4 draws per chain
   constant,    ///< no chain ever moves, and all sit at the same value
-  stuck,       ///< some chain never moves, but the draws differ
+  /// Some chain never moves, but the draws differ; or it stays for at least ten draws and a tenth
+  /// of its length on a value that occurs nowhere else. Quantiles may then be that value, and no
+  /// error bar would show it.
+  stuck,
 };
 
 struct DrawsCheck {
@@ -69,10 +73,34 @@ struct Convergence {
   double ess_bulk = 0;
   double ess_tail = 0;
   DrawsCheck check;
+  /// ESS from correlations within half chains alone, the smaller of those of the bulk and of the
+  /// distances from the median: how well the chains could agree. most_healthy_rhat() uses it.
+  double ess_within = nan_value;
 };
 
 /// All of them at once: the draws are gathered and sorted only once.
 Convergence convergence(Chains chains);
+
+/// The worst of several scalars, NaN if nothing is known. Scalars that are constant and equal in
+/// all chains are known exactly.
+struct WorstConvergence {
+  double rhat = nan_value;
+  double ess = nan_value;  ///< the smaller of bulk and tail
+
+  void add(const Convergence& scalar);
+};
+
+/// R-hat up to here is never too large (Vehtari et al. 2021).
+inline constexpr double least_limit_of_rhat = 1.01;
+/// The share of healthy runs in which some parameter exceeds its most_healthy_rhat().
+inline constexpr double healthy_rhat_rate = 0.01;
+
+/// A limit for R-hat that knows the length of the run: 1.01, or what healthy chains of this length
+/// exceed if that is more. In 1% of healthy runs, some of the parameters exceed their limits. A
+/// parameter's `ess_within` is of all chains together; `draws` are those of each chain. With an ESS
+/// below five for each half chain the limit is 1.01.
+double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_within,
+                         std::size_t parameters);
 
 /// The energy's Bayesian fraction of missing information of one chain, sum of squared changes over
 /// sum of squared deviations (Betancourt 2016, arXiv:1604.00695); below 0.2 or 0.3 the momentum

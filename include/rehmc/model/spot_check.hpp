@@ -25,8 +25,10 @@ struct SpotCheck {
 };
 
 /// Compares derivatives at a state with differences of the log density: along this many coordinates
-/// from `first` on, cyclically, and along one random direction of typical steps. Stops at the first
-/// that fails.
+/// from `first` on, cyclically, and along one random direction of typical steps. A derivative g is
+/// wrong if it is off by more than 1e-4 max(t, |g|), where t is the typical size of a derivative
+/// along that direction, and if one is wrong in one of two more directions close by. Stops at the
+/// first that fails.
 SpotCheck spot_check(const Density& density, std::span<const double> x,
                      std::span<const double> typical_steps, std::size_t first, std::size_t count,
                      Stream& stream);

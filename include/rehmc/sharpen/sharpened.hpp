@@ -39,15 +39,22 @@ struct SharpenedEstimate {
 SharpenedEstimate unsharpened(const Estimate& known);
 
 /// Averages of functions whose mean is known to be 0: how far they are from it, in standard errors.
+/// A failure by chance deserves a warning, but only a failure of the model (or of convergence) a
+/// refusal. Given the average, its parts, such as halves or single chains, do not tell one from the
+/// other; the distance does, for a model's fault grows with the root of the number of draws.
 struct SteinCheck {
   /// The probability that a healthy run fails.
   static constexpr double false_alarm_rate = 1e-3;
+  /// The probability that a healthy run fails so badly that it must not be sharpened.
+  static constexpr double false_refusal_rate = 1e-6;
 
   std::size_t features = 0;    ///< number of averages that were tested
   double worst = 0;            ///< the largest |z|
   double limit = 0;            ///< the worst of that many exceeds it with the false alarm rate
+  double refusal_limit = 0;    ///< likewise with the false refusal rate
   std::size_t coordinate = 0;  ///< of the worst, or the first of its block
   bool passed() const { return worst <= limit; }
+  bool refuses() const { return worst > refusal_limit; }
 };
 
 }  // namespace rehmc

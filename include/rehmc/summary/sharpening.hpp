@@ -22,19 +22,21 @@ struct Sharpening {
   std::string refused;
 };
 
-/// A parameter is only sharpened if its chains have converged this well: otherwise sharpening would
-/// make a wrong answer look precise.
-inline constexpr double most_rhat_to_sharpen = 1.01;
+/// A parameter is only sharpened if its chains have converged: otherwise sharpening would make a
+/// wrong answer look precise. Its R-hat must not exceed most_healthy_rhat(), which knows the length
+/// of the run, and its bulk ESS must be this large, or this share of the draws if that is less.
 inline constexpr double least_ess_to_sharpen = 400;
+inline constexpr double least_ess_per_draw = 0.25;
 
-/// With fewer draws, of all chains together, too little of the tails that features leave is seen to
-/// estimate the error they cause.
-inline constexpr std::size_t least_draws_to_sharpen = 1000;
+/// Nothing is sharpened with fewer draws, of all chains together. A fit asks for four training
+/// draws per feature besides, and uses fewer features if there are not as many.
+inline constexpr std::size_t least_draws_to_sharpen = 400;
 
 /// Beyond these in any parameter, chains have not mixed, and the features of all coordinates may be
-/// off.
+/// off. As above, R-hat may be as large as in healthy chains, and the ESS this share of the draws.
 inline constexpr double most_rhat_of_any = 1.05;
 inline constexpr double least_ess_of_any = 100;
+inline constexpr double least_ess_of_any_per_draw = 0.125;
 /// With a larger share of divergent draws, chains avoid parts of the target, which the gradients
 /// elsewhere do not show.
 inline constexpr double most_divergent_share = 0.005;

@@ -41,7 +41,7 @@ function fillChecks() {
     gauge.hidden = false;
     byId("stein").replaceChildren(
       make("span", { class: stein.passed ? "passed" : "failed" }, stein.passed ? "Stein check passed" : "Stein check failed"),
-      `: of ${whole(stein.features)} averages with expectation 0, the largest (${stein.parameter}) is ${fixed(stein.worst, 1)} standard errors from 0; the limit is ${fixed(stein.limit, 1)}.`);
+      `: of ${whole(stein.features)} averages with expectation 0, the largest (${stein.parameter}) is ${fixed(stein.worst, 1)} standard errors from 0; the limit is ${fixed(stein.limit, 1)}, and ${fixed(stein.refusal_limit, 1)} for what cannot be chance.`);
   }
   if (spot) {
     byId("spot").replaceChildren(

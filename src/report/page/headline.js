@@ -1,7 +1,8 @@
 // The card at the top: status, gains, warnings, facts.
 
 const NOT_CONVERGED = ["rhat", "stuck", "not_finite"];
-const GRAVE = new Set([...NOT_CONVERGED, "stein_check"]);
+/** A failed Stein check is grave unless it may be chance. */
+const GRAVE = new Set([...NOT_CONVERGED, ...(gradients.stein?.refuses ? ["stein_check"] : [])]);
 
 /** How the run went: a class for the card, a word, and the evidence. */
 function status() {
@@ -11,7 +12,7 @@ function status() {
   if (kinds.some((kind) => NOT_CONVERGED.includes(kind))) {
     return ["bad", "Not converged", "do not use these draws yet; see below for what to do."];
   }
-  if (kinds.includes("stein_check")) {
+  if (gradients.stein?.refuses) {
     return ["bad", "Stein check failed", "averages whose expectation is 0 are far from 0; see below for possible causes."];
   }
   if (data.short || judged.length === 0) {
