@@ -2,6 +2,7 @@
 #include "scalar_fit.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -29,6 +30,32 @@ constexpr Eigen::Index highest_for_indicators = 1;
 constexpr Eigen::Index row_dimension = 100;
 constexpr std::size_t most_rows = 24;
 
+/// The coefficient by which a feature reduces the long-run variance of a target, from the draws
+/// outside a fold. Within a draw, the difference between its plain state and the mean of its states
+/// does not correlate with that mean: only what consecutive draws have in common can be explained,
+/// which sums over stretches contain and single draws do not.
+double long_run_slope(const Eigen::Ref<const Eigen::VectorXd>& target,
+                      const Eigen::Ref<const Eigen::VectorXd>& feature, const Fold& fold,
+                      Index draws_per_chain) {
+  constexpr Index stretches_per_chain = 50;
+  const Index length = std::max<Index>(1, draws_per_chain / stretches_per_chain);
+  const double outside = static_cast<double>(target.size() - fold.count());
+  const double mean = (target.sum() - fold.of(target).sum()) / outside;
+  double product = 0;
+  double square = 0;
+  for (Index chain = 0; chain < target.size(); chain += draws_per_chain) {
+    for (Index begin = chain; begin + length <= chain + draws_per_chain; begin += length) {
+      if (begin < fold.end && begin + length > fold.begin) continue;
+      const double of_target =
+          target.segment(begin, length).sum() - mean * static_cast<double>(length);
+      const double of_feature = feature.segment(begin, length).sum();
+      product += of_target * of_feature;
+      square += of_feature * of_feature;
+    }
+  }
+  return square > 0 || std::isnan(square) ? product / square : 0.0;
+}
+
 }  // namespace
 
 bool Remainders::fitted(FeatureSet set, Index target) const {
@@ -51,6 +78,25 @@ ScalarFit::ScalarFit(Run& run, const ScalarStates& scalar) : run_(run), target_(
   }
   remainders_.threshold_features.setZero(targets.rows(), target_.columns().thresholds);
   remainders_.slopes.resize(run.folds.size());
+  fit_plain();
+}
+
+void ScalarFit::fit_plain() {
+  const Eigen::MatrixXd& differences = target_.plain_differences();
+  if (differences.cols() == 0) return;
+  const Eigen::MatrixXd& unexplained = remainders_.left[Remainders::index(FeatureSet::none)];
+  Eigen::MatrixXd& left = remainders_.left[Remainders::index(FeatureSet::plain)];
+  left = unexplained;
+  const auto length = to_index(run_.table.draws_per_chain);
+  for (std::size_t f = 0; f < run_.folds.size(); ++f) {
+    const Fold& fold = run_.folds[f];
+    for (Index t = 0; t < left.cols(); ++t) {
+      const double slope = long_run_slope(unexplained.col(t), differences.col(t), fold, length);
+      fold.of(left.col(t)) -= slope * fold.of(differences.col(t));
+    }
+    remainders_.slopes[f][Remainders::index(FeatureSet::plain)] =
+        Eigen::VectorXd::Zero(target_.columns().thresholds);
+  }
 }
 
 Index ScalarFit::largest(const Features& features) {

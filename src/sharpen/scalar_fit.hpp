@@ -53,6 +53,9 @@ class ScalarFit {
            const CrossFit::Columns& remainders, const CoordinateStates* states);
 
  private:
+  /// Fits what recycling loses where the plain chain is super-efficient.
+  void fit_plain();
+
   /// Summaries that use the same features. A feature must not have a heavier tail than what it is
   /// to explain, or it spoils the error bar.
   enum Group : std::size_t { of_mean, of_sd, of_quantiles, group_count };

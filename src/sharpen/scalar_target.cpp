@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/estimate/quantiles.hpp"
 
 namespace rehmc::stein {
@@ -21,6 +22,7 @@ ScalarTarget::ScalarTarget(const Run& run, const ScalarStates& scalar)
   find_thresholds();
   make_targets();
   make_differences();
+  make_plain_differences();
   tail_ = std::max(0.0, run_.shape((values_.array() - centre()).matrix()));
 }
 
@@ -119,6 +121,30 @@ void ScalarTarget::make_differences() {
           (offset + shift) / scale() - targets_(n, TargetColumns::mean);
       differences_(n, TargetColumns::square) =
           square / (scale() * scale()) - targets_(n, TargetColumns::square);
+    }
+  }
+}
+
+void ScalarTarget::make_plain_differences() {
+  if (scalar_.plain.empty()) return;
+  Eigen::VectorXd y(targets_.rows());
+  Index n = 0;
+  for (const Series& chain : scalar_.plain) {
+    for (std::size_t i = 0; i < chain.size; ++i) y[n++] = (chain[i] - centre()) / scale();
+  }
+  plain_differences_ = -targets_;
+  if (differences_.cols() > 0) TargetColumns::moments.of(plain_differences_) -= differences_;
+  plain_differences_.col(TargetColumns::mean) += y;
+  plain_differences_.col(TargetColumns::square) += y.cwiseAbs2();
+  // The coordinate of a plain draw is not known where the scalar is another function of it.
+  const bool measured = !coordinate_ || identical_;
+  for (std::size_t t = 0; t < thresholds_.size(); ++t) {
+    auto column = plain_differences_.col(columns().indicators()[to_index(t)]);
+    const double threshold = (thresholds_[t] - centre()) / scale();
+    if (measured) {
+      column.array() += (y.array() <= threshold).cast<double>();
+    } else {
+      column.setConstant(nan_value);
     }
   }
 }

@@ -47,6 +47,9 @@ class ScalarTarget {
   /// Per draw the means of y and y^2 over all states less those over the kept ones, which have mean
   /// 0 as well; no columns if all states are kept.
   const Eigen::MatrixXd& differences() const { return differences_; }
+  /// Per draw the targets of the plain draw less their means over all states: mean 0 once more, as
+  /// the states have the law of the draw. NaN where they are not known; no columns if none is.
+  const Eigen::MatrixXd& plain_differences() const { return plain_differences_; }
   /// Per draw the share of states at or below a threshold.
   Eigen::VectorXd below(double threshold) const;
 
@@ -65,6 +68,7 @@ class ScalarTarget {
   void find_thresholds();
   void make_targets();
   void make_differences();
+  void make_plain_differences();
 
   const Run& run_;
   const ScalarStates& scalar_;
@@ -80,6 +84,7 @@ class ScalarTarget {
   std::vector<std::vector<double>> fold_thresholds_;
   Eigen::MatrixXd targets_;
   Eigen::MatrixXd differences_;
+  Eigen::MatrixXd plain_differences_;
 };
 
 }  // namespace rehmc::stein

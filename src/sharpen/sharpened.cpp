@@ -7,7 +7,7 @@ namespace rehmc {
 
 std::string_view describe(FeatureSet set) noexcept {
   constexpr std::array<std::string_view, feature_sets> names{
-      "none", "bounded", "own", "bounded_linear", "linear", "row", "quadratic"};
+      "none", "plain", "bounded", "own", "bounded_linear", "linear", "row", "quadratic"};
   return names[static_cast<std::size_t>(set)];
 }
 

@@ -27,6 +27,15 @@ std::vector<Series> series_of(const std::vector<std::vector<double>>& chains) {
   return series;
 }
 
+std::vector<Series> drawn_series(const SampleResult& result, std::size_t parameter) {
+  std::vector<Series> series;
+  for (const ChainResult& chain : result.chains) {
+    series.push_back({chain.record.draws.data() + parameter, chain.record.size(),
+                      static_cast<std::ptrdiff_t>(chain.record.dimension())});
+  }
+  return series;
+}
+
 std::vector<Series> kept_series(const SampleResult& result, std::size_t parameter) {
   std::vector<Series> series;
   for (const ChainResult& chain : result.chains) {

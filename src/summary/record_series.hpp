@@ -20,6 +20,8 @@ CentredMoments centred_moments(const SampleResult& result, std::size_t parameter
 
 /// One series per chain.
 std::vector<Series> series_of(const std::vector<std::vector<double>>& chains);
+/// The draws of one parameter.
+std::vector<Series> drawn_series(const SampleResult& result, std::size_t parameter);
 /// The values of one parameter at the kept states.
 std::vector<Series> kept_series(const SampleResult& result, std::size_t parameter);
 /// Where the kept states of every draw of a chain begin, then their number.

@@ -48,6 +48,8 @@ class Views {
       scalar.coordinate = result_.quantities[parameter].coordinate;
     }
     scalar.values = viewed->values;
+    viewed->plain = drawn_series(result_, parameter);
+    scalar.plain = viewed->plain;
     scalar.centre = viewed->moments.centre;
     scalar.first = viewed->first;
     scalar.second = viewed->second;
@@ -59,6 +61,7 @@ class Views {
  private:
   struct Viewed {
     std::vector<Series> values;
+    std::vector<Series> plain;
     CentredMoments moments;
     std::vector<Series> first;
     std::vector<Series> second;

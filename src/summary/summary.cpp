@@ -39,11 +39,7 @@ std::vector<ParameterSummary> summarise(const SampleResult& result) {
   for (const ChainResult& chain : result.chains) begins.push_back(kept_begins(chain.record));
   std::vector<ParameterSummary> summary;
   for (std::size_t p = 0; p < result.names.size(); ++p) {
-    std::vector<Series> chains;
-    for (const ChainResult& chain : result.chains) {
-      chains.push_back({chain.record.draws.data() + p, chain.record.size(),
-                        static_cast<std::ptrdiff_t>(chain.record.dimension())});
-    }
+    const std::vector<Series> chains = drawn_series(result, p);
     ParameterSummary& row = summary.emplace_back();
     row.name = result.names[p];
     row.plain = plain_estimate(chains);

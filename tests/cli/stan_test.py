@@ -260,11 +260,11 @@ class Runs(Folder):
         self.assertGreater(len(lost), 10)
         self.assertLess(len(lost), 90)
         failures = len(lost) + sum(row[z].lower() == "nan" for row in draws(self.folder / "run/chain-2.csv")[1])
-        self.assertIn(f"failed to compute its quantities for {failures} of 200 draws, ", result.stderr)
+        self.assertIn(f"failed to compute its quantities for {failures} of 200 draws; ", result.stderr)
         # A resumed run has continued to count.
         self.assertEqual(self.sample(program, None, "--draws", 60, name="half").returncode, 0)
         result = rehmc("extend", self.folder / "half", "--draws", 40, "--quiet")
-        self.assertIn(f"for {failures} of 200 draws, ", result.stderr)
+        self.assertIn(f"for {failures} of 200 draws; ", result.stderr)
 
     def test_generated_quantities_of_recycled_states(self):
         def summary(name):
@@ -535,7 +535,7 @@ class PrecompiledHeader(StandIn):
 
     def test_takes_the_right_compiler(self):
         self.make_compiler("true", version="clang 19")
-        self.assert_says(self.install(), 78, "takes g++", "CXX")
+        self.assert_says(self.install(), 78, "needs g++", "CXX")
 
 
 class CmdStan(Folder):

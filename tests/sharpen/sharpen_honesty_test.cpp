@@ -280,6 +280,47 @@ TEST(SharpenHonesty, OneExcursionLeavesFewDegreesOfFreedom) {
   EXPECT_LT(errors.error(series).squared / errors.squared_error(series), alone / 2);
 }
 
+// Every draw moves back by the state before: the plain chain is exact but for its ends, while
+// single states are independent. Within a draw the difference does not correlate with the state;
+// only sums over stretches show what it explains.
+TEST(SharpenHonesty, SuperEfficientPlainDrawsLoseNothingByRecycling) {
+  constexpr std::size_t draws = 250;
+  const SkewedRun run(draws, 1, 0);
+  std::vector<std::vector<double>> kept(SkewedRun::chains);
+  std::vector<std::vector<double>> plain(SkewedRun::chains);
+  ScalarStates scalar;
+  std::vector<Series> of_kept;
+  std::vector<Series> of_plain;
+  for (std::size_t c = 0; c < SkewedRun::chains; ++c) {
+    Stream numbers(Address{17, static_cast<std::uint32_t>(c), 0}, Purpose::test);
+    double before = numbers.normal();
+    for (std::size_t n = 0; n < draws; ++n) {
+      const double state = numbers.normal();
+      kept[c].push_back(state);
+      plain[c].push_back(state - before);
+      before = state;
+    }
+    of_kept.push_back({kept[c].data(), draws, 1});
+    of_plain.push_back({plain[c].data(), draws, 1});
+  }
+  scalar.values = of_kept;
+  scalar.known = plain_estimate(of_kept);
+  const auto sharpened = [&] {
+    return sharpen(run.states, std::vector<ScalarStates>{scalar}).scalars.front();
+  };
+  const SharpenedEstimate without = sharpened();
+  EXPECT_EQ(without.mean_set, FeatureSet::none);
+  EXPECT_EQ(without.estimate.mean, scalar.known.mean);
+  scalar.plain = of_plain;
+  const SharpenedEstimate with = sharpened();
+  EXPECT_EQ(with.mean_set, FeatureSet::plain);
+  // Of the independent states the mean has the error 1 / sqrt(1000). An ESS of N draws is at most
+  // N log10(N), which keeps the error bar of the telescoping sum from being as small as its error.
+  EXPECT_LT(with.estimate.mcse_mean, 0.9 * scalar.known.mcse_mean);
+  EXPECT_LT(std::abs(with.estimate.mean), 5 * with.estimate.mcse_mean);
+  EXPECT_LT(std::abs(with.estimate.mean), 0.25 / std::sqrt(1000.0));
+}
+
 /// The estimate by one feature if draws had weights in the fit of the coefficients.
 double estimate_by(const VectorXd& target, const MatrixXd& feature_of_fold,
                    const std::vector<Fold>& folds, const VectorXd& weights) {

@@ -37,6 +37,8 @@ struct ScalarStates {
   double centre = 0;
   Chains first;
   Chains second;
+  /// The draws themselves, one per draw, if they are known; else empty.
+  Chains plain;
   /// What is known without gradients: the recycled estimate, or the plain one.
   Estimate known;
 };

@@ -12,6 +12,7 @@ namespace rehmc {
 /// Which features an estimate uses, from the smallest set to the largest.
 enum class FeatureSet {
   none,            ///< the recycled estimate, unchanged
+  plain,           ///< the plain draws less the recycled states, which need no gradients
   bounded,         ///< those of the scalar's own coordinate whose fields are bounded
   own,             ///< all of the scalar's own coordinate
   bounded_linear,  ///< bounded, plus the gradients of all coordinates and of all blocks' scales
