@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "table.hpp"
 
@@ -161,7 +162,7 @@ class Painter {
     if (painted_lines_ > 0) text += fmt::format("\033[{}A", painted_lines_);
     for (const std::string& line : lines) text += "\r\033[K" + line.substr(0, width) + "\n";
     painted_lines_ = lines.size();
-    std::fputs(text.c_str(), stderr);
+    write_controls(text);
     std::fflush(stderr);
   }
 
@@ -173,8 +174,7 @@ class Painter {
     if (last) look();
     last_tenth_ = tenth;
     next_line_ = Clock::now() + std::chrono::seconds(2);
-    fmt::print(stderr, "{:>3}%  {}\n", now.goal == 0 ? 100 : 100 * now.iterations / now.goal,
-               status(now));
+    tell("{:>3}%  {}\n", now.goal == 0 ? 100 : 100 * now.iterations / now.goal, status(now));
     std::fflush(stderr);
   }
 
@@ -197,12 +197,12 @@ class Painter {
           chain.iteration.load(), number(chain.step_size), chain.depth.load(),
           chain.divergences.load());
     }
-    fmt::print(stderr,
-               "{{\"elapsed\":{},\"iterations\":{},\"goal\":{},\"gradients\":{},"
-               "\"gradients_per_second\":{},\"worst_rhat\":{},\"worst_ess\":{},\"divergences\":{},"
-               "\"seconds_left\":{},\"chains\":[{}]}}\n",
-               number(elapsed()), now.iterations, now.goal, now.gradients, number(rate(now)),
-               number(worst_rhat_), number(worst_ess_), now.divergences, number(left(now)), chains);
+    tell(
+        "{{\"elapsed\":{},\"iterations\":{},\"goal\":{},\"gradients\":{},"
+        "\"gradients_per_second\":{},\"worst_rhat\":{},\"worst_ess\":{},\"divergences\":{},"
+        "\"seconds_left\":{},\"chains\":[{}]}}\n",
+        number(elapsed()), now.iterations, now.goal, now.gradients, number(rate(now)),
+        number(worst_rhat_), number(worst_ess_), now.divergences, number(left(now)), chains);
     std::fflush(stderr);
   }
 
