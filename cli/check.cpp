@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/job/check_run.hpp"
 
@@ -20,18 +21,18 @@ int check(const std::string& run, bool verbose) {
     problems += finding.kind == Finding::Kind::problem;
     notes += finding.kind == Finding::Kind::note;
     if (good && !verbose) continue;
-    fmt::print("{:<8} {}\n",
-               good                                  ? "ok"
-               : finding.kind == Finding::Kind::note ? "note"
-                                                     : "PROBLEM",
-               finding.text);
+    print("{:<8} {}\n",
+          good                                  ? "ok"
+          : finding.kind == Finding::Kind::note ? "note"
+                                                : "PROBLEM",
+          finding.text);
   }
   if (problems > 0) {
-    fmt::print("{}: {} found\n", run,
-               problems == 1 ? "one problem" : fmt::format("{} problems", problems));
+    print("{}: {} found\n", run,
+          problems == 1 ? "one problem" : fmt::format("{} problems", problems));
     return static_cast<int>(ExitCode::data);
   }
-  fmt::print("{}: no problems found{}\n", run, notes > 0 ? " so far" : "");
+  print("{}: no problems found{}\n", run, notes > 0 ? " so far" : "");
   return 0;
 }
 

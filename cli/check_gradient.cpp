@@ -1,5 +1,6 @@
 // rehmc check-gradient: compares a model's gradient with finite differences at random points.
 #include "rehmc/model/check_gradient.hpp"
+#include "print.hpp"
 
 #include <fmt/format.h>
 
@@ -99,13 +100,13 @@ nlohmann::ordered_json as_json(const Row& row) {
 void print_table(std::span<const Row> rows) {
   std::size_t width = std::string("coordinate").size();
   for (const Row& row : rows) width = std::max(width, row.check.name.size());
-  fmt::print("{:<{}}  {:>5}  {:>14}  {:>14}  {:>9}  {:>9}\n", "coordinate", width, "point", "model",
-             "differences", "error", "tolerance");
+  print("{:<{}}  {:>5}  {:>14}  {:>14}  {:>9}  {:>9}\n", "coordinate", width, "point", "model",
+        "differences", "error", "tolerance");
   for (const Row& row : rows) {
     const DerivativeCheck& check = row.check;
-    fmt::print("{:<{}}  {:>5}  {:>14.7g}  {:>14.7g}  {:>9.2g}  {:>9.2g}{}\n", check.name, width,
-               row.point, check.analytic, check.numeric, check.error, check.tolerance,
-               check.ok ? "" : "  wrong");
+    print("{:<{}}  {:>5}  {:>14.7g}  {:>14.7g}  {:>9.2g}  {:>9.2g}{}\n", check.name, width,
+          row.point, check.analytic, check.numeric, check.error, check.tolerance,
+          check.ok ? "" : "  wrong");
   }
 }
 
@@ -198,9 +199,9 @@ int run_against(const CheckGradientOptions& options) {
         {"against", options.against},     {"points", options.points},
         {"seed", options.seed},           {"largest_difference", worst.share},
         {"tolerance", options.tolerance}, {"ok", ok}};
-    fmt::print("{}\n", result.dump(2));
+    print("{}\n", result.dump(2));
   } else {
-    fmt::print(
+    print(
         "{}: {} and {} at {} random points with every coordinate in (-{}, {}), seed {}\n"
         "The largest relative difference is {:.2g}{}\n",
         first.identity.name, backend, options.against, options.points, options.radius,
@@ -208,7 +209,7 @@ int run_against(const CheckGradientOptions& options) {
         worst.name.empty() ? ""
                            : fmt::format(": {} at point {} is {:.10g} and {:.10g}", worst.name,
                                          worst.point, worst.first, worst.second));
-    fmt::print("{}\n", ok ? "They agree." : "They do not agree.");
+    print("{}\n", ok ? "They agree." : "They do not agree.");
   }
   return ok ? 0 : 1;
 }
@@ -236,25 +237,25 @@ int run(const CheckGradientOptions& options) {
                                         {"failed", failed},
                                         {"ok", failed == 0},
                                         {"worst", worst}};
-    fmt::print("{}\n", result.dump(2));
+    print("{}\n", result.dump(2));
     return failed == 0 ? 0 : 1;
   }
-  fmt::print("{}: {} coordinates, {} random points with every coordinate in (-{}, {}), seed {}\n",
-             model.identity.name, model.density.dimension(), options.points, options.radius,
-             options.radius, options.seed);
+  print("{}: {} coordinates, {} random points with every coordinate in (-{}, {}), seed {}\n",
+        model.identity.name, model.density.dimension(), options.points, options.radius,
+        options.radius, options.seed);
   if (model.density.dimension() > most_coordinates) {
-    fmt::print(
+    print(
         "Too many coordinates to check one by one: checking {} random directions at each point.\n",
         directions);
   }
-  fmt::print("The worst of {} derivatives:\n\n", rows.size());
+  print("The worst of {} derivatives:\n\n", rows.size());
   print_table(shown);
   if (failed == 0) {
-    fmt::print("\nThe gradient is right: all {} derivatives agree with finite differences.\n",
-               rows.size());
+    print("\nThe gradient is right: all {} derivatives agree with finite differences.\n",
+          rows.size());
     return 0;
   }
-  fmt::print(
+  print(
       "\nThe gradient is wrong, or the log density is not smooth: {} of {} derivatives differ "
       "from\n"
       "finite differences by more than the error of the differences. Samples would be biased or "

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
 #include "rehmc/core/suggest.hpp"
@@ -60,7 +61,7 @@ int write_executable(const ExeOptions& options) {
   files::permissions(
       output, files::perms::owner_exec | files::perms::group_exec | files::perms::others_exec,
       files::perm_options::add);
-  fmt::print("{}\n", output.string());
+  print("{}\n", output.string());
   return 0;
 }
 
@@ -104,14 +105,14 @@ class Arguments {
 };
 
 void print_info() {
-  fmt::print(
+  print(
       "stan_version_major = 2\nstan_version_minor = 39\nstan_version_patch = 0\n"
       "STAN_THREADS=true\nSTAN_MPI=false\nSTAN_OPENCL=false\nSTAN_NO_RANGE_CHECKS=false\n"
       "STAN_CPP_OPTIMS=false\nsampler = rehmc " REHMC_VERSION "\n");
 }
 
 void print_help() {
-  fmt::print(
+  print(
       "Samples a Stan program with rehmc, with CmdStan's arguments:\n\n"
       "  sample num_samples=1000 num_warmup=1000 save_warmup=0 thin=1 num_chains=1\n"
       "    adapt engaged=1 delta=0.8 gamma=0.05 kappa=0.75 t0=10 init_buffer=75 term_buffer=50 "
@@ -252,7 +253,7 @@ int run_executable(const std::string& executable, const std::vector<std::string>
   write_whole(program, std::string_view(text).substr(at + mark.size()));
   const stan::ProgramResult result = stan::run_program(sample);
   files::remove(program);
-  fmt::print("{}", result.output);
+  print("{}", result.output);
   if (result.code != 0) return result.code;
   const RunFolder run(folder);
   for (std::size_t chain = 0; chain < chains; ++chain) {

@@ -23,6 +23,11 @@ CLI::Option* whole_number(CLI::App& app, const std::string& names, Value& value,
   return app.add_option(names, value, help)->check(refuse_unless_whole<Value>);
 }
 
+/// An empty text is never meant: a variable of a script was not set.
+std::string refuse_empty(const std::string& text) {
+  return text.empty() ? "found nothing, expected a value" : "";
+}
+
 }  // namespace
 
 Option Option::required() {
@@ -93,7 +98,7 @@ void Command::take_words() {
 std::vector<std::string> Command::words() const { return app_->remaining(); }
 
 Option Command::option(const std::string& names, std::string& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
+  return Option(app_->add_option(names, value, help)->check(refuse_empty));
 }
 
 Option Command::option(const std::string& names, int& value, const std::string& help) {
@@ -114,12 +119,12 @@ Option Command::option(const std::string& names, double& value, const std::strin
 
 Option Command::option(const std::string& names, std::vector<std::string>& values,
                        const std::string& help) {
-  return Option(app_->add_option(names, values, help));
+  return Option(app_->add_option(names, values, help)->check(refuse_empty));
 }
 
 Option Command::option(const std::string& names, const std::function<void(const std::string&)>& set,
                        const std::string& help) {
-  return Option(app_->add_option_function<std::string>(names, set, help));
+  return Option(app_->add_option_function<std::string>(names, set, help)->check(refuse_empty));
 }
 
 Option Command::flag(const std::string& names, bool& value, const std::string& help) {

@@ -1,5 +1,6 @@
 // rehmc compile: compiles a Stan program into a shared library, for rehmc and for other samplers.
 #include "stan/compile.hpp"
+#include "print.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -48,12 +49,12 @@ int run(const CompileChoice& choice) {
   stan::CompileOptions options = choice.options;
   options.cmdstan = choice.cmdstan;
   const stan::Program program = stan::read_program(file, choice.include_paths);
-  const std::filesystem::path made = stan::compile(
-      program, options, [](const std::string& text) { fmt::print(stderr, "rehmc: {}\n", text); });
+  const std::filesystem::path made =
+      stan::compile(program, options, [](const std::string& text) { tell("rehmc: {}\n", text); });
   std::filesystem::path output = choice.output;
   if (output.empty()) output = std::filesystem::path(file).replace_extension(".so");
   copy_library(made, output);
-  fmt::print("{}\n", output.string());
+  print("{}\n", output.string());
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "table.hpp"
 
@@ -28,8 +29,8 @@ std::string number(double value) {
 }
 
 void print(const JsonLine& line, const WorstConvergence& worst) {
-  fmt::print(stderr, "{},\"worst_rhat\":{},\"worst_ess\":{},{}\n", line.before, number(worst.rhat),
-             number(worst.ess), line.after);
+  tell("{},\"worst_rhat\":{},\"worst_ess\":{},{}\n", line.before, number(worst.rhat),
+       number(worst.ess), line.after);
   std::fflush(stderr);
 }
 
@@ -175,7 +176,7 @@ class Painter {
     if (painted_lines_ > 0) text += fmt::format("\033[{}A", painted_lines_);
     for (const std::string& line : lines) text += "\r\033[K" + line.substr(0, width) + "\n";
     painted_lines_ = lines.size();
-    std::fputs(text.c_str(), stderr);
+    write_controls(text);
     std::fflush(stderr);
   }
 
@@ -187,8 +188,7 @@ class Painter {
     if (last) look();
     last_tenth_ = tenth;
     next_line_ = Clock::now() + std::chrono::seconds(2);
-    fmt::print(stderr, "{:>3}%  {}\n", now.goal == 0 ? 100 : 100 * now.iterations / now.goal,
-               status(now));
+    tell("{:>3}%  {}\n", now.goal == 0 ? 100 : 100 * now.iterations / now.goal, status(now));
     std::fflush(stderr);
   }
 

@@ -1,12 +1,19 @@
-// Ctrl-C and SIGTERM: the first stops the run cleanly, the second immediately.
+// Ctrl-C, SIGTERM and SIGHUP: the first ends the run cleanly if that is quick, the second at once.
 #pragma once
 
 #include <atomic>
+#include <string>
 
 namespace rehmc::cli {
 
-/// From now on signals are counted here instead of ending the program; the second one ends it with
-/// exit code 130. The run can be resumed from what is stored by then.
-const std::atomic<int>& catch_interrupts();
+/// From now on signals are counted here instead of ending the program, which then has a second to
+/// end by itself. If it does not, or with the second signal, it ends with exit code 130 after
+/// printing `farewell`. The run can be resumed from what is stored by then. SIGHUP counts unless it
+/// was ignored, as under nohup.
+const std::atomic<int>& catch_interrupts(const std::string& farewell = "");
+
+/// From now on the first signal ends the program at once: everything that cannot be computed again
+/// is stored.
+void end_at_first_interrupt();
 
 }  // namespace rehmc::cli

@@ -3,12 +3,14 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
+#include "print.hpp"
 #include "print_error.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/suggest.hpp"
@@ -22,15 +24,17 @@ void print_usage_error(const std::vector<std::string>& names, const cli::UsageEr
   const std::string first = count > 1 ? words[1] : "";
   const bool known = std::find(names.begin(), names.end(), first) != names.end();
   if (!known && !first.empty() && first.front() != '-') {
-    fmt::print(stderr, "rehmc: there is no command '{}'{}\nFor all commands: rehmc --help\n", first,
-               did_you_mean(first, names));
+    cli::tell("rehmc: there is no command '{}'{}\nFor all commands: rehmc --help\n", first,
+              did_you_mean(first, names));
     return;
   }
-  fmt::print(stderr, "rehmc: {}\nFor all options: rehmc{}{} --help\n", error.what(),
-             known ? " " : "", known ? first : "");
+  cli::tell("rehmc: {}\nFor all options: rehmc{}{} --help\n", error.what(), known ? " " : "",
+            known ? first : "");
 }
 
 int run(int count, char** words) {
+  // Exceeding the user's file size limit is a write error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   // Summaries allocate and free large arrays; getting these from the system each time would take a
   // fifth of the run time.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -67,4 +71,4 @@ int run(int count, char** words) {
 }  // namespace
 }  // namespace rehmc
 
-int main(int count, char** words) { return rehmc::run(count, words); }
+int main(int count, char** words) { return rehmc::cli::finish_printing(rehmc::run(count, words)); }

@@ -1,5 +1,6 @@
 // rehmc models: lists the built-in models, or describes one.
 #include "models/registry.hpp"
+#include "print.hpp"
 
 #include <fmt/format.h>
 
@@ -33,16 +34,16 @@ void print_list() {
   std::size_t width = 0;
   for (const ModelInfo& info : built_in_models()) width = std::max(width, info.name.size());
   for (const ModelInfo& info : built_in_models()) {
-    fmt::print("{:<{}}  {}\n", info.name, width, info.summary);
+    print("{:<{}}  {}\n", info.name, width, info.summary);
   }
-  fmt::print("\n`rehmc models NAME` describes one; `rehmc sample NAME` samples it.\n");
+  print("\n`rehmc models NAME` describes one; `rehmc sample NAME` samples it.\n");
 }
 
 void print_description(const ModelInfo& info) {
-  fmt::print("{}: {}\n\n{}\n\n", info.name, info.summary, indented(info.description));
-  fmt::print("Data (--data FILE, JSON):\n{}\n\n", indented(info.data_help));
-  fmt::print("Example:\n  echo '{}' > data.json\n  rehmc sample {} --data data.json\n",
-             info.data_example, info.name);
+  print("{}: {}\n\n{}\n\n", info.name, info.summary, indented(info.description));
+  print("Data (--data FILE, JSON):\n{}\n\n", indented(info.data_help));
+  print("Example:\n  echo '{}' > data.json\n  rehmc sample {} --data data.json\n",
+        info.data_example, info.name);
 }
 
 nlohmann::ordered_json as_json(const ModelInfo& info) {
@@ -61,7 +62,7 @@ int run(const ModelsOptions& options) {
     } else {
       result = as_json(model_info(options.name));
     }
-    fmt::print("{}\n", result.dump(2));
+    print("{}\n", result.dump(2));
   } else if (options.name.empty()) {
     print_list();
   } else {

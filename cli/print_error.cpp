@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
 
 namespace rehmc::cli {
@@ -28,11 +29,12 @@ std::string as_option(const std::string& message) {
 
 int print_error(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) {
-    fmt::print(stderr, "rehmc: {}\n", as_option(ours->what()));
+    tell("rehmc: {}\n", as_option(ours->what()));
     return static_cast<int>(ours->code());
   }
-  fmt::print(stderr, "rehmc: {}\n", error.what());
-  return static_cast<int>(ExitCode::software);
+  tell("rehmc: {}\n", error.what());
+  const bool of_files = dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr;
+  return static_cast<int>(of_files ? ExitCode::input_output : ExitCode::software);
 }
 
 }  // namespace rehmc::cli

@@ -8,7 +8,9 @@
 
 #include "command.hpp"
 #include "open_model.hpp"
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/job/manifest.hpp"
 #include "run_job.hpp"
@@ -21,37 +23,51 @@ struct ResumeOptions {
   std::string run;
   int draws = 1000;
   int threads = -1;
+  TrustedCode trusted;
   ShowOptions show;
 };
 
+/// Lets the run have this many more draws; it must be finished and whole.
+void set_more_draws(Manifest& manifest, const RunFolder& folder, int more_draws) {
+  const std::string run = folder.path().string();
+  SampleSettings& sample = manifest.settings.sample;
+  std::vector<std::uint64_t> taken;
+  for (const ChainResult& chain : load_run(folder, manifest).chains) {
+    taken.push_back(draws_of(chain));
+  }
+  // With --until, the setting is the maximum number of draws.
+  if (!manifest.settings.until.empty()) sample.draws = static_cast<int>(std::ranges::max(taken));
+  if (sample.draws > std::numeric_limits<int>::max() - more_draws) {
+    throw ConfigError(
+        fmt::format("--draws: {} in addition to {} is too many", more_draws, sample.draws));
+  }
+  if (std::ranges::min(taken) < static_cast<std::uint64_t>(sample.draws)) {
+    throw ConfigError(fmt::format("{}: the run is not finished; finish it first: rehmc resume {}",
+                                  run, shell_word(run)));
+  }
+  sample.draws += more_draws;
+  manifest.settings.until.clear();  // already decided; extend adds a fixed number of draws
+  manifest.settings.check();
+  require_growing_files(folder, manifest);
+  write_manifest(folder, manifest);
+}
+
 int continue_run(const ResumeOptions& options, int more_draws) {
   const RunFolder folder(options.run);
+  read_manifest(folder);  // whether it is a run folder at all
+  const RunLock lock(folder);
   Manifest manifest = read_manifest(folder);
+  if (manifest.version != version()) {
+    tell(
+        "Note: {} was sampled by rehmc {}, and this is rehmc {}: what it adds may differ from what "
+        "that version would have drawn\n",
+        options.run, manifest.version, version());
+  }
   if (more_draws > 0) {
-    SampleSettings& sample = manifest.settings.sample;
-    std::vector<std::uint64_t> taken;
-    for (const ChainResult& chain : load_run(folder, manifest).chains) {
-      taken.push_back(draws_of(chain));
-    }
-    // With --until, the setting is the maximum number of draws.
-    if (!manifest.settings.until.empty()) {
-      sample.draws = static_cast<int>(std::ranges::max(taken));
-    }
-    if (sample.draws > std::numeric_limits<int>::max() - more_draws) {
-      throw ConfigError(
-          fmt::format("--draws: {} in addition to {} is too many", more_draws, sample.draws));
-    }
-    if (std::ranges::min(taken) < static_cast<std::uint64_t>(sample.draws)) {
-      throw ConfigError(fmt::format("{}: the run is not finished; finish it first: rehmc resume {}",
-                                    options.run, options.run));
-    }
-    sample.draws += more_draws;
-    manifest.settings.until.clear();  // already decided; extend adds a fixed number of draws
-    manifest.settings.check();
-    write_manifest(folder, manifest);
+    set_more_draws(manifest, folder, more_draws);
   }
   if (options.threads >= 0) manifest.settings.sample.threads = options.threads;
-  return run_job(stored_model(manifest, folder), manifest, folder, options.show);
+  return run_job(stored_model(manifest, folder, options.trusted), manifest, folder, options.show);
 }
 
 void add_common(Command command, ResumeOptions& options) {
@@ -60,6 +76,7 @@ void add_common(Command command, ResumeOptions& options) {
       .option("--threads", options.threads,
               "threads that run chains; 0 for one per core (default: as in the run)")
       .range(0, 100000);
+  add_trusted_code(command, options.trusted);
   add_show_options(command, options.show);
 }
 

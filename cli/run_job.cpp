@@ -9,7 +9,9 @@
 
 #include "display.hpp"
 #include "interrupt.hpp"
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/model/messages.hpp"
@@ -29,30 +31,34 @@ std::string seconds_text(double seconds) {
 void print_summary(const RunSummary& summary, const Manifest& manifest, const RunFolder& folder,
                    const ShowOptions& options) {
   const Diagnostics& diagnostics = summary.diagnostics;
-  const std::string run = folder.path().string();
-  fmt::print(
+  const std::string run = shell_word(folder.path().string());
+  print(
       "\n{}: {} chains x {} draws, seed {}; {} + {} gradients (warmup + sampling), {} of "
       "chain time\n\n",
       manifest.model.name, diagnostics.ebfmi.size(), summary.draws, manifest.seed,
       grouped(diagnostics.gradients_warmup), grouped(diagnostics.gradients_sampling),
       seconds_text(diagnostics.seconds_warmup + diagnostics.seconds_sampling));
-  fmt::print("{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}));
+  print("{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}));
 }
 
 void print_files(const Manifest& manifest, const RunFolder& folder) {
   const std::string run = folder.path().string();
   const bool recycled = manifest.settings.sample.kernel.recycling.kind != RecyclingKind::none;
   if (manifest.settings.store_draws) {
-    fmt::print(
+    print(
         "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, posterior.nc (ArviZ), "
         "summary.json\n",
         run, recycled ? ", recycled-*.csv" : "");
   } else {
-    fmt::print("\nFiles in {}/: summary.json, metric-*.json; no draws were stored\n", run);
+    print("\nFiles in {}/: summary.json, metric-*.json; no draws were stored\n", run);
   }
-  fmt::print("Report:       {}\n", folder.report().string());
-  fmt::print("Next:         rehmc extend {} --draws {}   take more draws\n", run,
-             manifest.settings.sample.draws);
+  print("Report:       {}\n", folder.report().string());
+  print("Next:         rehmc extend {} --draws {}   take more draws\n", shell_word(run),
+        manifest.settings.sample.draws);
+}
+
+std::string resume_command(const RunFolder& folder) {
+  return "rehmc resume " + shell_word(folder.path().string());
 }
 
 }  // namespace
@@ -70,7 +76,7 @@ void add_show_options(Command command, ShowOptions& options) {
 namespace {
 
 /// Passes on a line of the model immediately.
-void print_line(const std::string& line) { fmt::print(stderr, "model: {}\n", line); }
+void print_line(const std::string& line) { tell("model: {}\n", line); }
 
 /// What the model printed, one line for each kind; nothing if it printed nothing.
 void print_messages(const ModelMessages& messages) {
@@ -78,21 +84,22 @@ void print_messages(const ModelMessages& messages) {
   const std::vector<ModelMessages::Kind> kinds = messages.kinds();
   for (const ModelMessages::Kind& kind : kinds) count += kind.count;
   if (count == 0) return;
-  fmt::print(stderr,
-             "\nThe model printed {} lines; the first of each kind (--verbose shows all):\n",
-             grouped(count));
+  tell("\nThe model printed {} lines; the first of each kind (--verbose shows all):\n",
+       grouped(count));
   for (const ModelMessages::Kind& kind : kinds) {
-    fmt::print(stderr, "  {} ({}x)\n", kind.first, grouped(kind.count));
+    tell("  {} ({}x)\n", kind.first, grouped(kind.count));
   }
   if (messages.others() > 0) {
-    fmt::print(stderr, "  and {} lines of other kinds\n", grouped(messages.others()));
+    tell("  and {} lines of other kinds\n", grouped(messages.others()));
   }
 }
 
 }  // namespace
 
-int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
-            const ShowOptions& options) {
+namespace {
+
+int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
+               const ShowOptions& options) {
   const Density& density = model.density;
   // Only models from files print.
   ModelMessages* const messages = model.bridge ? &model.bridge->messages() : nullptr;
@@ -105,14 +112,17 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
     // Lines of the model would break a display that redraws itself.
     if (progress == ProgressKind::terminal) progress = ProgressKind::plain;
   }
-  const std::atomic<int>& interrupts = catch_interrupts();
+  const std::atomic<int>& interrupts = catch_interrupts(fmt::format(
+      "\nInterrupted; everything up to the last checkpoint is stored. Continue with: {}\n",
+      resume_command(folder)));
   auto job = std::make_unique<Job>(density, manifest, folder);
   Display display(*job, progress);
   job->run(interrupts);
   display.stop();
+  end_at_first_interrupt();
   if (!options.verbose && messages != nullptr) print_messages(*messages);
   for (const std::string& problem : job->problems()) {
-    fmt::print(stderr, "Note: {}; continued from an earlier state\n", problem);
+    tell("Note: {}\n", problem);
   }
   const bool interrupted = !job->complete();
   const std::string verdict = job->until_verdict();
@@ -121,10 +131,10 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   std::uint64_t shortest = draws_of(result.chains.front());
   for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));
   if (interrupted && shortest < least_draws) {
-    fmt::print(stderr,
-               "\nInterrupted before there was anything to summarise. Nothing is lost; continue "
-               "with: rehmc resume {}\n",
-               folder.path().string());
+    tell(
+        "\nInterrupted before there was anything to summarise. Nothing is lost; continue "
+        "with: {}\n",
+        resume_command(folder));
     return static_cast<int>(ExitCode::interrupted);
   }
 
@@ -132,22 +142,32 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   display.conclude(summary.parameters);
   if (!options.quiet) {
     print_summary(summary, manifest, folder, options);
-    if (!verdict.empty()) fmt::print("{}\n", verdict);
+    if (!verdict.empty()) print("{}\n", verdict);
   }
   if (!options.quiet || !summary.diagnostics.warnings.empty()) {
-    std::fflush(stdout);
-    fmt::print(options.quiet ? stderr : stdout, "{}", warnings_text(summary.diagnostics));
+    const std::string warnings = warnings_text(summary.diagnostics);
+    options.quiet ? write_message(warnings) : write_output(warnings);
   }
   if (interrupted) {
-    std::fflush(stdout);
-    fmt::print(stderr,
-               "\nInterrupted after {} draws per chain; all files are valid. Continue with: rehmc "
-               "resume {}\n",
-               shortest, folder.path().string());
+    tell("\nInterrupted after {} draws per chain; all files are valid. Continue with: {}\n",
+         shortest, resume_command(folder));
     return static_cast<int>(ExitCode::interrupted);
   }
   if (!options.quiet) print_files(manifest, folder);
   return options.strict && !summary.diagnostics.warnings.empty() ? 1 : 0;
+}
+
+}  // namespace
+
+int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
+            const ShowOptions& options) {
+  try {
+    return take_draws(model, manifest, folder, options);
+  } catch (const FileError& error) {
+    throw FileError(fmt::format(
+        "{}; nothing that was stored is lost. When files can be written again, continue with: {}",
+        error.what(), resume_command(folder)));
+  }
 }
 
 }  // namespace rehmc::cli

@@ -102,13 +102,20 @@ void add_settings(Command command, SampleOptions& options) {
 void set_jitter(HmcSettings& hmc, const std::string& text) {
   const std::size_t colon = text.find(':');
   read_number("--path-jitter", text.substr(0, colon), hmc.jitter_least);
-  hmc.jitter_most = hmc.jitter_least;
   if (colon != std::string::npos) {
     read_number("--path-jitter", text.substr(colon + 1), hmc.jitter_most);
-  } else if (hmc.jitter_least < 1) {  // one number: a fraction in both directions
-    hmc.jitter_most = 1 + hmc.jitter_least;
-    hmc.jitter_least = 1 - hmc.jitter_least;
+    return;
   }
+  // One number: a fraction in both directions.
+  const double fraction = hmc.jitter_least;
+  if (!(fraction >= 0 && fraction < 1)) {
+    throw ConfigError(fmt::format(
+        "--path-jitter: found {}, expected a fraction of at least 0 and below 1, or LEAST:MOST, as "
+        "in {}:{}",
+        text, text, text));
+  }
+  hmc.jitter_least = 1 - fraction;
+  hmc.jitter_most = 1 + fraction;
 }
 
 /// Starting points of a model in a file: on the scales that its users know.
@@ -140,9 +147,21 @@ void set_init(const std::string& init, const OpenedModel& model, SampleSettings&
                               : read_init_file(init, model.density.names());
 }
 
-/// Removes the files of a run that failed before its first checkpoint.
+/// Removes the files of a run that failed before its first checkpoint: it would fail again.
 void remove_failed_start(const RunFolder& folder) {
   if (!folder.has_checkpoint()) remove_run(folder);
+}
+
+/// Stores what the run needs to begin; there is nothing to resume if that fails.
+void store_beginning(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder) {
+  try {
+    store_model(model, folder);
+    write_manifest(folder, manifest);
+  } catch (const FileError& error) {
+    remove_run(folder);
+    throw FileError(fmt::format(
+        "{}; nothing was sampled yet. When files can be written again, start again", error.what()));
+  }
 }
 
 bool parse_sharpen(const std::string& word) {
@@ -188,13 +207,15 @@ int sample(SampleOptions& options) {
   make_kernel(model.density, settings.kernel);
   recorded_columns(names_of(manifest.quantities), run);
 
-  const RunFolder folder(options.output.empty() ? free_folder(model.identity.name)
+  const RunFolder folder(options.output.empty() ? create_free_folder(model.identity.name)
                                                 : std::filesystem::path(options.output));
-  create_run_folder(folder, options.force);
+  const RunLock lock = create_run_folder(folder, options.force);
+  manifest.files = stored_files(model, folder);
   try {
-    store_model(model, folder);
-    write_manifest(folder, manifest);
+    store_beginning(model, manifest, folder);
     return run_job(model, manifest, folder, options.show);
+  } catch (const FileError&) {
+    throw;  // the run can be resumed, even before its first checkpoint
   } catch (...) {
     remove_failed_start(folder);
     throw;

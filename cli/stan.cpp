@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "stan/cache.hpp"
 #include "stan/compile.hpp"
@@ -38,28 +39,27 @@ std::vector<stan::Part> parts_to_install(const InstallOptions& options) {
 
 void install_header() {
   if (!stan::precompiled_header({}).empty()) {
-    fmt::print("The precompiled header already exists\n");
+    print("The precompiled header already exists\n");
     return;
   }
-  fmt::print("Compiling Stan's headers once: about 20 seconds and 800 MB ...\n");
+  print("Compiling Stan's headers once: about 20 seconds and 800 MB ...\n");
   std::fflush(stdout);
   stan::precompile_header({});
-  fmt::print("  done: {}\n", stan::precompiled_header({}).string());
+  print("  done: {}\n", stan::precompiled_header({}).string());
 }
 
 int install(const InstallOptions& options) {
   for (const stan::Part part : parts_to_install(options)) {
     const stan::Pin& pin = stan::pin(part);
     if (stan::status(part).installed) {
-      fmt::print("Stan's {} is already installed ({} {})\n", stan::describe(part), pin.package,
-                 pin.version);
+      print("Stan's {} is already installed ({} {})\n", stan::describe(part), pin.package,
+            pin.version);
       continue;
     }
-    fmt::print("Installing Stan's {} ({} {}) ...\n", stan::describe(part), pin.package,
-               pin.version);
+    print("Installing Stan's {} ({} {}) ...\n", stan::describe(part), pin.package, pin.version);
     std::fflush(stdout);
     stan::install(part, options.from);
-    fmt::print("  done: {}\n", stan::status(part).folder.string());
+    print("  done: {}\n", stan::status(part).folder.string());
   }
   if (options.header) install_header();
   return 0;
@@ -95,14 +95,14 @@ bool print_part(stan::Part part, std::string (*test)()) {
   const std::string what = fmt::format("{:<12} {} {}", fmt::format("{}:", stan::describe(part)),
                                        pin.package, pin.version);
   if (!status.installed) {
-    fmt::print("{}, {}; install it with: rehmc stan install --{}\n", what, status.problem,
-               stan::describe(part));
+    print("{}, {}; install it with: rehmc stan install --{}\n", what, status.problem,
+          stan::describe(part));
     return false;
   }
   try {
-    fmt::print("{}, {}\n", what, test());
+    print("{}, {}\n", what, test());
   } catch (const std::exception& error) {
-    fmt::print("{}, installed, but {}\n", what, error.what());
+    print("{}, installed, but {}\n", what, error.what());
     return false;
   }
   return true;
@@ -113,12 +113,12 @@ int print_status() {
   const bool compiler = print_part(stan::Part::compiler, test_compiler);
   if (compiler) {
     const std::filesystem::path header = stan::precompiled_header({});
-    fmt::print("{:<12} {}\n", "header:",
-               header.empty() ? "not precompiled; `rehmc stan install --precompiled-header` halves "
-                                "compile time and takes 800 MB"
-                              : fmt::format("precompiled, {}", header.string()));
+    print("{:<12} {}\n", "header:",
+          header.empty() ? "not precompiled; `rehmc stan install --precompiled-header` halves "
+                           "compile time and takes 800 MB"
+                         : fmt::format("precompiled, {}", header.string()));
   }
-  fmt::print("{:<12} {}\n", "folder:", stan::cache_folder().string());
+  print("{:<12} {}\n", "folder:", stan::cache_folder().string());
   return interpreter && compiler ? 0 : 1;
 }
 

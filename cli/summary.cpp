@@ -7,7 +7,10 @@
 #include <optional>
 
 #include "command.hpp"
+#include "print.hpp"
+#include "print_damage.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/output/stan_csv_reader.hpp"
@@ -27,6 +30,8 @@ struct SummaryOptions {
 };
 
 struct Source {
+  std::optional<RunFolder> folder;
+  Manifest manifest;  ///< of the folder
   SampleResult result;
   std::string model;
   std::uint64_t seed = 0;
@@ -37,7 +42,11 @@ Source load(const std::vector<std::string>& inputs) {
   if (inputs.size() == 1 && std::filesystem::is_directory(inputs.front())) {
     const RunFolder folder(inputs.front());
     const Manifest manifest = read_manifest(folder);
-    return {load_run(folder, manifest), manifest.model.name, manifest.seed,
+    return {folder,
+            manifest,
+            load_run(folder, manifest),
+            manifest.model.name,
+            manifest.seed,
             manifest.settings.sample.sharpen};
   }
   std::vector<std::filesystem::path> files;
@@ -52,7 +61,7 @@ Source load(const std::vector<std::string>& inputs) {
   }
   SampleResult result = read_stan_csv(files);
   const std::uint64_t seed = result.seed;
-  return {std::move(result), files.front().stem().string(), seed, false};
+  return {std::nullopt, {}, std::move(result), files.front().stem().string(), seed, false};
 }
 
 int summarise_inputs(const SummaryOptions& options) {
@@ -71,16 +80,17 @@ int summarise_inputs(const SummaryOptions& options) {
                     options.inputs.front(), summary.sharpening.refused));
   }
   if (options.json) {
-    fmt::print("{}", summary_json(summary, source.model, source.seed));
+    print("{}", summary_json(summary, source.model, source.seed));
   } else if (options.csv) {
-    fmt::print("{}", summary_csv(summary));
+    print("{}", summary_csv(summary));
   } else {
     std::string again = "rehmc summary";
-    for (const std::string& input : options.inputs) again += " " + input;
-    fmt::print("{}: {} chains x {} draws\n\n{}\n{}", source.model, source.result.chains.size(),
-               summary.draws, summary_table(summary, {options.all, again + " --all"}),
-               warnings_text(summary.diagnostics));
+    for (const std::string& input : options.inputs) again += " " + shell_word(input);
+    print("{}: {} chains x {} draws\n\n{}\n{}", source.model, source.result.chains.size(),
+          summary.draws, summary_table(summary, {options.all, again + " --all"}),
+          warnings_text(summary.diagnostics));
   }
+  if (source.folder) print_damage(*source.folder, source.manifest);
   return 0;
 }
 

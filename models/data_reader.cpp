@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/json_depth.hpp"
 #include "rehmc/core/quoted_json.hpp"
 #include "rehmc/core/suggest.hpp"
 
@@ -91,6 +92,7 @@ DataReader::DataReader(const std::string& text, std::string file,
                        std::vector<std::string> known_keys)
     : file_(std::move(file)), values_(std::make_unique<Values>()) {
   if (file_.empty()) return;
+  require_json_depth(text, file_);
   const QuotedJson quoted(text);
   std::set<std::string> seen;
   const auto watch_keys = [&](int depth, json::parse_event_t event, json& value) {

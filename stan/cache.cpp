@@ -1,16 +1,12 @@
 // Cached folders, filled under another name and then renamed, by one process at a time.
 #include "stan/cache.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/file_lock.hpp"
 #include "rehmc/output/durable_file.hpp"
 
 namespace rehmc::stan {
@@ -22,25 +18,15 @@ std::string remedy() {
   return "free some space, or choose another folder with the environment variable XDG_CACHE_HOME";
 }
 
-/// Waits for the lock; the system releases it even if this process is killed.
-class Lock {
- public:
-  explicit Lock(const files::path& path) {
-    descriptor_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) {
-      throw CreateError(fmt::format("cannot write the cache folder {}: {}; {}",
-                                    path.parent_path().string(), std::strerror(errno), remedy()));
-    }
-    while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
-    }
+/// Makes this folder of the cache for one process at a time.
+FileLock lock_for(const files::path& target) {
+  try {
+    return FileLock::wait(target.parent_path() /
+                          fmt::format(".{}.lock", target.filename().string()));
+  } catch (const CreateError& error) {
+    throw CreateError(fmt::format("{}; {}", error.what(), remedy()));
   }
-  ~Lock() { close(descriptor_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int descriptor_;
-};
+}
 
 }  // namespace
 
@@ -71,8 +57,7 @@ void make_cached(const files::path& target,
                                   target.parent_path().string(), error.message(), remedy()));
   }
   const std::string name = target.filename().string();
-  const files::path lock_file = target.parent_path() / fmt::format(".{}.lock", name);
-  const Lock lock(lock_file);
+  const FileLock lock = lock_for(target);
   if (files::exists(target) && is_whole(target)) return;
   // A process that was killed here left a folder of this name.
   const files::path unfinished = target.parent_path() / fmt::format(".{}.unfinished", name);

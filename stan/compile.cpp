@@ -71,21 +71,27 @@ std::string first_lines(const std::string& text) {
   return end == std::string::npos ? text : text.substr(0, end) + "\n...";
 }
 
-/// The name of the class that stanc writes.
-std::string class_name(const Program& program) {
+/// A program's name with letters and digits only: a manifest may contain any.
+std::string safe_name(const Program& program) {
   std::string name = program.name;
   std::replace_if(
       name.begin(), name.end(),
       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return name + "_model";
+  return name;
 }
 
+/// The name of the class that stanc writes.
+std::string class_name(const Program& program) { return safe_name(program) + "_model"; }
+
 void run_stanc(const Program& program, const Compiler& compiler, const files::path& output) {
-  const ProgramResult result =
-      run_program({compiler.stanc.string(), "--name=" + class_name(program),
-                   "--o=" + output.string(), "--filename-in-msg=" + program.file.string(),
-                   fmt::format("--include-paths={}", fmt::join(program.include_paths, ",")),
-                   program.file.string()});
+  std::vector<std::string> words{compiler.stanc.string(), "--name=" + class_name(program),
+                                 "--o=" + output.string(),
+                                 "--filename-in-msg=" + program.file.string()};
+  if (!program.include_paths.empty()) {
+    words.push_back(fmt::format("--include-paths={}", fmt::join(program.include_paths, ",")));
+  }
+  words.push_back(program.file.string());
+  const ProgramResult result = run_program(words);
   if (result.code != 0) throw DataError(result.output);
 }
 
@@ -210,7 +216,8 @@ files::path compile(const Program& program, const CompileOptions& options,
   const Builder builder(compiler, options, program.file.string());
   const std::string key =
       content_hash(fmt::format("{}\n{}\n{}", program.name, program.whole, identity));
-  const files::path target = cache_folder() / "programs" / fmt::format("{}-{}", program.name, key);
+  const files::path target =
+      cache_folder() / "programs" / fmt::format("{}-{}", safe_name(program), key);
   files::path library = target / library_name;
   const auto fill = [&](const files::path& folder) {
     const files::path translated = folder / "program.cpp";

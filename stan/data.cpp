@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/json_depth.hpp"
 #include "rehmc/core/quoted_json.hpp"
 
 namespace rehmc::stan {
@@ -17,6 +18,7 @@ using Json = nlohmann::json;
 }  // namespace
 
 std::string strict_json(const std::string& text, const std::string& file) {
+  require_json_depth(text, file);
   std::string strict = QuotedJson(text).text();
   if (!Json::accept(strict)) {  // builds no tree
     try {

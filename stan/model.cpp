@@ -84,14 +84,27 @@ bool wants_compiler(const CompileOptions& options) {
   return options.native || !options.cmdstan.empty();
 }
 
+/// A hash of everything that a program and its gradients depend on.
+std::string program_identity(const Program& program, Backend backend, const Data& data,
+                             const ModelOptions& options) {
+  const std::string toolchain =
+      backend == Backend::interpret ? interpreter_identity() : compiler_identity(options.compile);
+  return content_hash(fmt::format("stan program {}\n{}\n{}\n{}", program.name, toolchain,
+                                  program.whole, data.text));
+}
+
 FileModel make_program(const files::path& file, const Data& data, const ModelOptions& options) {
-  Program program = read_program(file, options.include_paths);
+  Program program =
+      options.stored ? read_stored_program(file) : read_program(file, options.include_paths);
   if (!options.name.empty()) program.name = options.name;
   Backend backend = options.backend;
   if (backend == Backend::automatic && wants_compiler(options.compile)) backend = Backend::compile;
   // If only the compiler is installed, it can also run all programs.
   if (backend == Backend::automatic && !status(Part::interpreter).installed && has_compiler()) {
     backend = Backend::compile;
+  }
+  if (backend != Backend::automatic) {
+    options.approve(program_identity(program, backend, data, options));
   }
   const auto make = [&]() -> BridgeDensity {
     if (backend == Backend::compile) return compiled(program, data, options);
@@ -115,15 +128,14 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
     }
   };
   BridgeDensity density = with_names(file, data, make);
-  const std::string toolchain =
-      backend == Backend::interpret ? interpreter_identity() : compiler_identity(options.compile);
-  return {std::move(density), program.name,
-          content_hash(fmt::format("stan program {}\n{}\n{}\n{}", program.name, toolchain,
-                                   program.whole, data.text)),
+  return {std::move(density), program.name, program_identity(program, backend, data, options),
           program.whole, backend};
 }
 
 FileModel make_library(const files::path& file, const Data& data, const ModelOptions& options) {
+  const std::string identity =
+      content_hash(fmt::format("library {}\n{}", content_hash(read_file(file)), data.text));
+  options.approve(identity);
   BridgeDensity density =
       with_names(file, data, [&] { return BridgeDensity(file, data.text, options.seed); });
   check_parameters(density, file);
@@ -133,9 +145,7 @@ FileModel make_library(const files::path& file, const Data& data, const ModelOpt
         "with STAN_THREADS=true, or with `rehmc compile`, to run them at the same time",
         file.string()));
   }
-  return {std::move(density), file.stem().string(),
-          content_hash(fmt::format("library {}\n{}", content_hash(read_file(file)), data.text)), "",
-          Backend::automatic};
+  return {std::move(density), file.stem().string(), identity, "", Backend::automatic};
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ struct ModelOptions {
   CompileOptions compile;
   std::uint32_t seed = 0;  ///< of random numbers in transformed data
   std::string name;        ///< of the model, if not that of its file
+  bool stored = false;     ///< the program is that of a run folder: nothing that it names is read
+  /// Receives the identity of the model, if it is known, before anything of the model is loaded,
+  /// compiled or run; it throws if that must not happen.
+  std::function<void(const std::string& identity)> approve = [](const std::string&) {};
   /// Receives notes about what takes time and what was decided.
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };

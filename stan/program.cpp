@@ -115,6 +115,30 @@ std::size_t end_of_aside(std::string_view code, std::size_t at) {
   return at;
 }
 
+/// DataError if brackets are nested so deeply that a translator would need minutes, or crash.
+void check_nesting(const std::string& code, const files::path& file) {
+  constexpr int most_open = 500;
+  int depth = 0;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = end_of_aside(code, at);
+    if (end > at) {
+      at = end;
+      continue;
+    }
+    if (std::string_view("([{").find(code[at]) != std::string_view::npos) ++depth;
+    if (std::string_view(")]}").find(code[at]) != std::string_view::npos) --depth;
+    if (depth > most_open) {
+      throw DataError(fmt::format(
+          "{}: its brackets are nested more than {} deep (on line {} of the whole program); "
+          "expected "
+          "fewer",
+          file.string(), most_open,
+          1 + std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+    }
+    ++at;
+  }
+}
+
 }  // namespace
 
 std::string without_generated(const std::string& code) {
@@ -151,6 +175,31 @@ Program read_program(const files::path& file, const std::vector<std::string>& in
   program.include_paths = include_paths;
   program.include_paths.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
   program.whole = expand(program.code, program.include_paths, 0);
+  check_nesting(program.whole, file);
+  return program;
+}
+
+Program read_stored_program(const files::path& file) {
+  Program program;
+  program.file = file;
+  program.name = file.stem().string();
+  program.code = read_file(file);
+  check_text(program.code, file);
+  for (std::size_t at = 0; at < program.code.size();) {
+    const std::size_t end = end_of_aside(program.code, at);
+    // The only use of this character in the language.
+    if (end == at && program.code[at] == '#') {
+      throw DataError(fmt::format(
+          "{}: line {} includes a file, but the program of a run folder must be whole; sample the "
+          "original program again",
+          file.string(),
+          1 + std::count(program.code.begin(),
+                         program.code.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+    }
+    at = std::max(end, at + 1);
+  }
+  program.whole = program.code;
+  check_nesting(program.whole, file);
   return program;
 }
 

@@ -20,6 +20,10 @@ struct Program {
 Program read_program(const std::filesystem::path& file,
                      const std::vector<std::string>& include_paths);
 
+/// The program of a run folder, which was stored with everything that it includes. DataError if it
+/// still includes a file: it could be any file of whoever resumes the run.
+Program read_stored_program(const std::filesystem::path& file);
+
 /// The text of a program without its generated quantities, which come last; all of it if it has
 /// none.
 std::string without_generated(const std::string& code);

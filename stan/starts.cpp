@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/json_depth.hpp"
 #include "rehmc/core/suggest.hpp"
 
 namespace rehmc::stan {
@@ -93,6 +94,7 @@ std::vector<double> start_from(const Json& given, BridgeDensity model, double ra
 std::vector<std::vector<double>> read_starts(const std::string& text, const std::string& file,
                                              const BridgeDensity& model,
                                              const StartSettings& settings) {
+  require_json_depth(text, file);
   Json json;
   try {
     json = Json::parse(text);

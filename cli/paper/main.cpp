@@ -11,6 +11,7 @@
 #include "cli/display.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/paper/draw.hpp"
+#include "cli/print.hpp"
 #include "cli/print_error.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/paper.hpp"
@@ -32,7 +33,7 @@ struct PaperOptions {
 
 void print_sections() {
   for (const experiments::Section& section : experiments::sections()) {
-    fmt::print("{:<12}  {}\n", section.name, section.summary);
+    cli::print("{:<12}  {}\n", section.name, section.summary);
   }
 }
 
@@ -41,9 +42,10 @@ void show(const experiments::PaperProgress& progress) {
       fmt::format("{:3.0f}%  {:<28} {} so far, about {} left", 100 * progress.done, progress.piece,
                   cli::duration_text(progress.seconds), cli::duration_text(progress.seconds_left));
   if (isatty(STDERR_FILENO) != 0) {
-    fmt::print(stderr, "\r{:<79}", line);
+    cli::write_controls("\r");
+    cli::tell("{:<79}", line);
   } else {
-    fmt::print(stderr, "{}\n", line);
+    cli::tell("{}\n", line);
   }
   std::fflush(stderr);
 }
@@ -59,11 +61,11 @@ void print_claims(const fs::path& folder) {
       ++agree;
       continue;
     }
-    fmt::print("{}: {}: {}\n  paper: {}\n  measured: {}{}\n", text("agreement"), text("section"),
+    cli::print("{}: {}: {}\n  paper: {}\n  measured: {}{}\n", text("agreement"), text("section"),
                text("claim"), text("paper"), text("measured"),
                text("error").empty() ? "" : " (error " + text("error") + ")");
   }
-  fmt::print("{} of {} claims of the paper agree with what was measured.\n", agree, claims.rows());
+  cli::print("{} of {} claims of the paper agree with what was measured.\n", agree, claims.rows());
 }
 
 /// Writes the tables; false if the user stopped it.
@@ -71,16 +73,16 @@ bool compute(const experiments::PaperSettings& settings) {
   experiments::PaperCallbacks callbacks;
   callbacks.stop = &cli::catch_interrupts();
   callbacks.progress = show;
-  callbacks.notice = [](const std::string& text) { fmt::print(stderr, "\n{}\n", text); };
+  callbacks.notice = [](const std::string& text) { cli::tell("\n{}\n", text); };
   try {
     experiments::run_paper(settings, callbacks);
   } catch (const experiments::Stopped&) {
-    fmt::print(stderr,
-               "\nrehmc: stopped; what was finished is kept. Run the same command again to "
-               "continue.\n");
+    cli::tell(
+        "\nrehmc: stopped; what was finished is kept. Run the same command again to "
+        "continue.\n");
     return false;
   }
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
+  if (isatty(STDERR_FILENO) != 0) cli::tell("\n");
   return true;
 }
 
@@ -103,17 +105,16 @@ int run_paper(PaperOptions options) {
   const cli::Drawing drawing = cli::draw_results(folder);
   if (drawing.exit_code == 0) {
     print_claims(folder);
-    fmt::print("The page: {}\n", (folder / "paper.html").string());
+    cli::print("The page: {}\n", (folder / "paper.html").string());
     return 0;
   }
   const bool tables_suffice = drawing.lacks_packages && !options.draw_only;
   if (tables_suffice) {
     print_claims(folder);
-    fmt::print("The tables: {}\n", folder.string());
+    cli::print("The tables: {}\n", folder.string());
   }
-  fmt::print(stderr, "{}{}{}",
-             drawing.message.starts_with("rehmc: ") ? "" : "rehmc: ", drawing.message,
-             drawing.message.ends_with('\n') ? "" : "\n");
+  cli::tell("{}{}{}", drawing.message.starts_with("rehmc: ") ? "" : "rehmc: ", drawing.message,
+            drawing.message.ends_with('\n') ? "" : "\n");
   return tables_suffice ? 0 : drawing.exit_code;
 }
 
@@ -147,7 +148,7 @@ int run(int count, char** words) {
     if (const auto done = line.parse(count, words)) return *done;
     return run_paper(options);
   } catch (const cli::UsageError& error) {
-    fmt::print(stderr, "rehmc: {}\nFor all options: rehmc-paper --help\n", error.what());
+    cli::tell("rehmc: {}\nFor all options: rehmc-paper --help\n", error.what());
     return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {
     return cli::print_error(error);
@@ -157,4 +158,4 @@ int run(int count, char** words) {
 }  // namespace
 }  // namespace rehmc
 
-int main(int count, char** words) { return rehmc::run(count, words); }
+int main(int count, char** words) { return rehmc::cli::finish_printing(rehmc::run(count, words)); }

@@ -1,15 +1,32 @@
 // Reads and writes the checkpoint of a chain.
 #include "chain_checkpoint.hpp"
 
+#include <fmt/format.h>
+
 #include "rehmc/core/archive.hpp"
+#include "rehmc/core/error.hpp"
 #include "rehmc/output/checkpoint.hpp"
+#include "still_usable.hpp"
 
 namespace rehmc {
 
 ChainFacts ChainCheckpoint::facts() const { return ArchiveReader(chain).get<ChainFacts>(); }
 
-ChainCheckpoint parse_checkpoint(const std::string& bytes) {
-  return ArchiveReader(bytes).get<ChainCheckpoint>();
+std::string origin_of(const std::string& essence, std::size_t chain) {
+  return fmt::format("{} chain {}", essence, chain + 1);
+}
+
+ChainCheckpoint parse_checkpoint(const std::string& bytes, const RunFolder& folder,
+                                 const std::string& essence, std::size_t chain) {
+  auto checkpoint = ArchiveReader(bytes).get<ChainCheckpoint>();
+  if (checkpoint.origin != origin_of(essence, chain)) {
+    throw DataError(fmt::format(
+        "{}: belongs to another chain or another run, or {} was changed after rehmc wrote it: they "
+        "do not agree on model, seed, version or settings{}",
+        folder.checkpoint(chain).string(), folder.manifest().string(),
+        still_usable(folder, chain, folder.checkpoint(chain))));
+  }
+  return checkpoint;
 }
 
 void store_checkpoint(const std::filesystem::path& path, const ChainCheckpoint& checkpoint) {
@@ -19,6 +36,15 @@ void store_checkpoint(const std::filesystem::path& path, const ChainCheckpoint& 
                  (checkpoint.running ? checkpoint.running->summary().bytes() : 0) + small_things);
   writer(checkpoint);
   write_checkpoint(path, writer.bytes());
+}
+
+void require_sealed(const RunFolder& folder, std::size_t chain, const std::filesystem::path& path,
+                    const FileSeal& seal) {
+  try {
+    read_sealed(path, seal, [](std::string_view) {});
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what() + still_usable(folder, chain, path));
+  }
 }
 
 ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifest& manifest,
@@ -33,7 +59,11 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifes
     record->centre = checkpoint.states.centre;
     record->centre.resize(columns.size());  // not known before sampling begins
   }
-  read_states(folder.states(chain), checkpoint.states, result);
+  try {
+    read_states(folder.states(chain), checkpoint.states, result);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what() + still_usable(folder, chain, folder.states(chain)));
+  }
   return result;
 }
 

@@ -18,9 +18,11 @@
 namespace rehmc {
 
 struct ChainCheckpoint {
+  std::string origin{};  ///< the manifest and the chain that it belongs to; see origin_of()
   StatesMark states{};
-  std::uint64_t draws_bytes = 0;  ///< of the Stan CSV file, without its ending
-  std::uint64_t recycled_bytes = 0;
+  FileSeal draws_seal{};  ///< of the Stan CSV file, without its ending
+  FileSeal recycled_seal{};
+  std::string metric_hash{};                 ///< of the metric file; empty before sampling begins
   std::string chain{};                       ///< the stored Chain, which begins with its facts
   std::shared_ptr<RunningRecord> running{};  ///< if draws are not stored and sampling has begun
 
@@ -32,7 +34,7 @@ struct ChainCheckpoint {
   /// Writes and reads the checkpoint; the running record, which may be large, is not copied.
   template <class Archive>
   void archive(Archive& archive) {
-    archive(states, draws_bytes, recycled_bytes, chain);
+    archive(origin, states, draws_seal, recycled_seal, metric_hash, chain);
     bool runs = running != nullptr;
     archive(runs);
     if (!runs) return;
@@ -41,11 +43,22 @@ struct ChainCheckpoint {
   }
 };
 
-/// The checkpoint in these bytes. DataError if they end too early.
-ChainCheckpoint parse_checkpoint(const std::string& bytes);
+/// Identifies a chain of a run: the essence of its manifest, and the number of the chain.
+std::string origin_of(const std::string& essence, std::size_t chain);
+
+/// The checkpoint in these bytes. DataError if they end too early, or if it belongs to another
+/// chain, another run or other settings.
+ChainCheckpoint parse_checkpoint(const std::string& bytes, const RunFolder& folder,
+                                 const std::string& essence, std::size_t chain);
 void store_checkpoint(const std::filesystem::path& path, const ChainCheckpoint& checkpoint);
 
-/// Everything that a checkpoint and the states file hold of one chain.
+/// Compares one of the chain's CSV files with its checksums, and throws as read_sealed() does, with
+/// what can still be used.
+void require_sealed(const RunFolder& folder, std::size_t chain, const std::filesystem::path& path,
+                    const FileSeal& seal);
+
+/// Everything that a checkpoint and the states file hold of one chain. If the states file is lost
+/// or damaged, the error says what can still be read.
 ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifest& manifest,
                        const std::vector<std::size_t>& columns, const ChainCheckpoint& checkpoint);
 

@@ -1,10 +1,14 @@
 // Starts or resumes one chain of a job, advances it, stores it and closes its files.
 #include "chain_job.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "rehmc/core/hash.hpp"
 #include "rehmc/output/checkpoint.hpp"
+#include "rehmc/output/durable_file.hpp"
 
 namespace rehmc {
 
@@ -24,14 +28,29 @@ SummedFeatures ChainJob::summed() const {
 std::optional<ChainCheckpoint> ChainJob::read_stored() {
   StoredCheckpoint stored = read_checkpoint(place_.folder->checkpoint(place_.chain));
   if (stored.found) {
-    problems_ = std::move(stored.problems);
-    return parse_checkpoint(stored.content);
+    for (const std::string& problem : stored.problems) {
+      problems_.push_back(problem + "; continued from an earlier state");
+    }
+    return parse_checkpoint(stored.content, *place_.folder, *place_.essence, place_.chain);
   }
   // A missing checkpoint is no problem: the chain has not reached its first one.
   for (std::string& problem : stored.problems) {
-    if (!problem.ends_with("is missing")) problems_.push_back(std::move(problem));
+    if (!problem.ends_with("is missing")) {
+      problems_.push_back(std::move(problem) + "; the chain started over");
+    }
   }
   return std::nullopt;
+}
+
+/// The checkpoint has all that the metric file contains.
+void ChainJob::restore_metric_file(const ChainCheckpoint& stored) {
+  if (stored.metric_hash.empty()) return;
+  const std::filesystem::path path = place_.folder->metric(place_.chain);
+  const bool there = std::filesystem::exists(path);
+  if (there && file_hash(path) == stored.metric_hash) return;
+  write_whole(path, metric_json(stored.facts().tuning));
+  problems_.push_back(fmt::format("{}: {}; it was written again", path.string(),
+                                  there ? "was changed after rehmc wrote it" : "was missing"));
 }
 
 std::unique_ptr<Chain> ChainJob::make_chain(const ChainCheckpoint* stored) const {
@@ -51,6 +70,7 @@ void ChainJob::open() {
   QuantityReader reader(*place_.density, *place_.columns, generated_of_kept(settings().sample));
   ChainResult begun;
   if (stored != nullptr) {
+    restore_metric_file(*stored);
     begun = load_chain(*place_.folder, place_.chain, *place_.manifest, *place_.columns, *stored);
   } else {
     begun.record = begun.warmup = ChainRecord(reader, 0);
@@ -95,6 +115,7 @@ void ChainJob::checkpoint() {
   const auto begin = Clock::now();
   sinks_->sync();
   ChainCheckpoint checkpoint;
+  checkpoint.origin = origin_of(*place_.essence, place_.chain);
   sinks_->mark(checkpoint);
   ArchiveWriter chain;
   chain(loop_->chain());

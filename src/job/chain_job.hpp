@@ -19,6 +19,7 @@ class ChainJob {
   struct Place {
     const Density* density;
     const Manifest* manifest;
+    const std::string* essence;  ///< of the manifest
     const RunFolder* folder;
     const std::vector<std::size_t>* columns;
     std::size_t chain;
@@ -49,6 +50,7 @@ class ChainJob {
   using Clock = std::chrono::steady_clock;
 
   std::optional<ChainCheckpoint> read_stored();
+  void restore_metric_file(const ChainCheckpoint& stored);
   std::unique_ptr<Chain> make_chain(const ChainCheckpoint* stored) const;
   SummedFeatures summed() const;
   void checkpoint();

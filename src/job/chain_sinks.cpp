@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "rehmc/core/error.hpp"
+#include "still_usable.hpp"
+
 namespace rehmc {
 
 namespace {
@@ -27,6 +30,17 @@ StanCsvInfo csv_info(const ChainSinks::Place& place) {
   return info;
 }
 
+/// If the file is damaged, the error says what can still be used.
+template <class Open>
+void continue_file(const ChainSinks::Place& place, const std::filesystem::path& path,
+                   const Open& open) {
+  try {
+    open();
+  } catch (const DataError& error) {
+    throw DataError(error.what() + still_usable(place.folder, place.chain, path));
+  }
+}
+
 }  // namespace
 
 bool recycles(const RunSettings& settings) {
@@ -35,7 +49,7 @@ bool recycles(const RunSettings& settings) {
 
 ChainSinks::ChainSinks(const Place& place, ChainResult& result, const ChainCheckpoint* stored,
                        bool summed_gradients, std::mutex& mutex)
-    : metric_(place.folder.metric(place.chain)) {
+    : metric_(place.folder.metric(place.chain), stored == nullptr ? "" : stored->metric_hash) {
   const RunSettings& settings = place.manifest.settings;
   if (settings.store_draws) {
     // Gradients are kept in memory even if nothing is to be sharpened: the Stein check needs them.
@@ -72,11 +86,15 @@ void ChainSinks::open_files(const Place& place, const ChainResult& result,
     draws_.emplace(draws, csv_info(place), names);
     states_.emplace(states, gradients);
     if (recycles(settings)) recycled_.emplace(recycled, names, chain, thin);
-  } else {
-    draws_.emplace(draws, csv_info(place), names, stored->draws_bytes, stored->states.draws);
-    states_.emplace(states, gradients, stored->states, result.record);
-    if (recycles(settings)) recycled_.emplace(recycled, stored->recycled_bytes, chain, thin);
+    return;
   }
+  states_.emplace(states, gradients, stored->states, result.record);
+  continue_file(place, draws, [&] {
+    draws_.emplace(draws, csv_info(place), names, stored->draws_seal, stored->states.draws);
+  });
+  if (!recycles(settings)) return;
+  continue_file(place, recycled,
+                [&] { recycled_.emplace(recycled, stored->recycled_seal, chain, thin); });
 }
 
 std::size_t ChainSinks::waiting() const {
@@ -94,10 +112,11 @@ void ChainSinks::finish(const ChainFacts& facts) {
 }
 
 void ChainSinks::mark(ChainCheckpoint& checkpoint) const {
+  checkpoint.metric_hash = metric_.hash();
   if (running_) checkpoint.running = running_->record();
-  if (draws_) checkpoint.draws_bytes = draws_->size();
+  if (draws_) checkpoint.draws_seal = draws_->seal();
   if (states_) checkpoint.states = states_->mark();
-  if (recycled_) checkpoint.recycled_bytes = recycled_->size();
+  if (recycled_) checkpoint.recycled_seal = recycled_->seal();
 }
 
 }  // namespace rehmc

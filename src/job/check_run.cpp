@@ -4,19 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "chain_checkpoint.hpp"
+#include "output_checksums.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
+#include "rehmc/core/hash.hpp"
+#include "rehmc/core/json_depth.hpp"
+#include "rehmc/core/shell_word.hpp"
+#include "rehmc/job/run_lock.hpp"
 #include "rehmc/output/checkpoint.hpp"
-#include "rehmc/output/durable_file.hpp"
-#include "rehmc/output/metric_file.hpp"
-#include "rehmc/output/stan_csv_reader.hpp"
+#include "rehmc/output/stan_csv.hpp"
+#include "still_usable.hpp"
 
 namespace rehmc {
 
@@ -25,16 +30,29 @@ namespace {
 namespace files = std::filesystem;
 using Kind = Finding::Kind;
 
+/// What follows the sealed bytes of a file.
+std::string rest_of(const files::path& path, const FileSeal& seal) {
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(seal.bytes));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 class Inspection {
  public:
-  Inspection(const RunFolder& folder, const Manifest& manifest)
+  Inspection(const RunFolder& folder, const Manifest& manifest, bool with_states)
       : folder_(folder),
         manifest_(manifest),
+        with_states_(with_states),
+        essence_(essence(manifest)),
         columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)) {}
 
   std::vector<Finding> inspect() {
     say(Kind::good, fmt::format("{}: model {}, seed {}, rehmc {}", folder_.manifest().string(),
                                 manifest_.model.name, manifest_.seed, manifest_.version));
+    if (const std::string writer = writer_of(folder_); !writer.empty()) {
+      say(Kind::note, fmt::format("{} is writing into this folder", writer));
+    }
+    inspect_inputs();
     for (int c = 0; c < manifest_.settings.sample.chains; ++c) {
       inspect_chain(static_cast<std::size_t>(c));
     }
@@ -47,134 +65,192 @@ class Inspection {
 
   /// Runs one check; whatever it throws is a problem.
   template <class Look>
-  void attempt(Look&& look) {
+  void attempt(Look&& look, const std::string& advice = "") {
     try {
       look();
     } catch (const std::exception& error) {
-      say(Kind::problem, error.what());
+      say(Kind::problem, error.what() + advice);
+    }
+  }
+
+  /// A problem unless the file has this hash.
+  void compare(const files::path& path, const std::string& hash, const std::string& advice) {
+    attempt([&] {
+      if (!files::exists(path)) {
+        say(Kind::problem, fmt::format("{}: is missing{}", path.string(), advice));
+      } else if (file_hash(path) != hash) {
+        say(Kind::problem,
+            fmt::format("{}: was changed after rehmc wrote it: its checksum does not "
+                        "match{}",
+                        path.string(), advice));
+      } else {
+        say(Kind::good, fmt::format("{}: as it was written", path.string()));
+      }
+    });
+  }
+
+  std::string command(std::string_view name) const {
+    return fmt::format("rehmc {} {}", name, shell_word(folder_.path().string()));
+  }
+
+  void inspect_inputs() {
+    for (const auto& [name, hash] : manifest_.files) {
+      for (const files::path& path : {folder_.program(), folder_.data()}) {
+        if (path.filename() != name) continue;
+        compare(path, hash, "; without it the run can be read, but neither resumed nor extended");
+      }
     }
   }
 
   void inspect_chain(std::size_t chain) {
     const StoredCheckpoint stored = read_checkpoint(folder_.checkpoint(chain));
     if (!stored.found) {
-      const bool begun = files::exists(folder_.draws(chain));
-      const bool missing = std::all_of(stored.problems.begin(), stored.problems.end(),
-                                       [](const auto& p) { return p.ends_with("is missing"); });
       unfinished_ = true;
       draws_.push_back(0);
-      if (missing && !begun) {
-        say(Kind::note, fmt::format("chain {} has not started", chain + 1));
-      } else {
-        for (const std::string& problem : stored.problems) say(Kind::problem, problem);
-        say(Kind::note, fmt::format("chain {} will start over when the run is resumed", chain + 1));
-      }
+      inspect_missing(chain, stored.problems);
       return;
     }
     for (const std::string& problem : stored.problems) {
       say(Kind::problem, problem + "; the previous checkpoint is valid and will be used");
     }
-    attempt([&] {
-      const ChainCheckpoint checkpoint = parse_checkpoint(stored.content);
-      const ChainFacts facts = checkpoint.facts();
-      draws_.push_back(checkpoint.draws());
-      const auto goal = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
-      unfinished_ = unfinished_ || (manifest_.settings.until.empty() && checkpoint.draws() < goal);
-      say(Kind::good, fmt::format("{}: iteration {}, {} draws", folder_.checkpoint(chain).string(),
-                                  facts.iterations, checkpoint.draws()));
-      if (manifest_.settings.store_draws) {
-        inspect_states(chain, checkpoint);
-        inspect_csv(chain, checkpoint);
-      }
-      if (facts.sampling) {
-        attempt([&] {
-          read_metric_file(folder_.metric(chain), manifest_.coordinates.size());
-          say(Kind::good, fmt::format("{}: can be read", folder_.metric(chain).string()));
-        });
-      }
-    });
+    attempt(
+        [&] { inspect_stored(chain, parse_checkpoint(stored.content, folder_, essence_, chain)); });
+  }
+
+  /// A chain without a checkpoint: it did not get that far, or its checkpoints were lost.
+  void inspect_missing(std::size_t chain, const std::vector<std::string>& problems) {
+    const bool missing = std::all_of(problems.begin(), problems.end(),
+                                     [](const auto& p) { return p.ends_with("is missing"); });
+    if (missing && !files::exists(folder_.draws(chain))) {
+      say(Kind::note, fmt::format("chain {} has not started", chain + 1));
+      return;
+    }
+    const std::string advice = fmt::format("; {} starts the chain over", command("resume"));
+    // Whatever ended the run before the first checkpoint also ended it before the summary.
+    if (missing && !files::exists(folder_.summary())) {
+      say(Kind::note, fmt::format("chain {} has no checkpoint yet{}", chain + 1, advice));
+      return;
+    }
+    for (const std::string& problem : problems) say(Kind::problem, problem + advice);
+  }
+
+  void inspect_stored(std::size_t chain, const ChainCheckpoint& checkpoint) {
+    const ChainFacts facts = checkpoint.facts();
+    draws_.push_back(checkpoint.draws());
+    const auto goal = static_cast<std::uint64_t>(manifest_.settings.sample.draws);
+    unfinished_ = unfinished_ || (manifest_.settings.until.empty() && checkpoint.draws() < goal);
+    say(Kind::good, fmt::format("{}: iteration {}, {} draws", folder_.checkpoint(chain).string(),
+                                facts.iterations, checkpoint.draws()));
+    if (manifest_.settings.store_draws) {
+      if (with_states_) inspect_states(chain, checkpoint);
+      inspect_csv(chain, checkpoint, facts);
+      inspect_recycled(chain, checkpoint);
+    }
+    if (!checkpoint.metric_hash.empty()) {
+      compare(folder_.metric(chain), checkpoint.metric_hash,
+              fmt::format("; {} writes it again", command("resume")));
+    }
   }
 
   void inspect_states(std::size_t chain, const ChainCheckpoint& checkpoint) {
     attempt([&] {
       const ChainResult result = load_chain(folder_, chain, manifest_, columns_, checkpoint);
       for (std::size_t i = 0; i < result.record.size(); ++i) {
-        const auto draw = result.record.draw(i);
-        if (!std::all_of(draw.begin(), draw.end(), [](double x) { return std::isfinite(x); })) {
-          say(Kind::problem,
-              fmt::format("{}: draw {} is not finite", folder_.states(chain).string(), i + 1));
+        // Other quantities may be NaN in a healthy run: the model could not compute them.
+        if (!std::isfinite(result.record.log_density[i])) {
+          say(Kind::problem, fmt::format("{}: the log density of draw {} is not finite",
+                                         folder_.states(chain).string(), i + 1));
           return;
         }
       }
-      say(Kind::good, fmt::format("{}: {} draws, all finite", folder_.states(chain).string(),
-                                  checkpoint.draws()));
+      say(Kind::good,
+          fmt::format("{}: {} draws", folder_.states(chain).string(), checkpoint.draws()));
     });
   }
 
-  void inspect_csv(std::size_t chain, const ChainCheckpoint& checkpoint) {
+  void inspect_csv(std::size_t chain, const ChainCheckpoint& checkpoint, const ChainFacts& facts) {
     const files::path path = folder_.draws(chain);
-    attempt([&] {
-      if (!files::exists(path)) throw DataError(fmt::format("{}: is missing", path.string()));
-      if (checkpoint.draws() == 0) return;
-      const SampleResult read = read_stan_csv(std::array{path});
-      const auto thin = static_cast<std::uint64_t>(manifest_.settings.thin);
-      const std::uint64_t expected = (checkpoint.draws() + thin - 1) / thin;
-      const std::uint64_t found = read.chains.front().record.size();
-      if (found > expected) {
-        say(Kind::note, fmt::format("{}: has {} more draws than the checkpoint records; rehmc "
-                                    "resume {} discards them and draws them again",
-                                    path.string(), found - expected, folder_.path().string()));
-        return;
-      }
-      if (found < expected) {
-        throw DataError(fmt::format("{}: has {} draws, expected {}; rehmc resume {} repairs it",
-                                    path.string(), found, expected, folder_.path().string()));
-      }
-      say(Kind::good, fmt::format("{}: {} rows", path.string(), found));
-    });
-    const bool recycles = manifest_.settings.sample.kernel.recycling.kind != RecyclingKind::none;
-    if (!recycles) return;
-    const files::path recycled = folder_.recycled(chain);
-    if (!files::exists(recycled)) {
-      say(Kind::problem, fmt::format("{}: is missing", recycled.string()));
-    } else if (files::file_size(recycled) < checkpoint.recycled_bytes) {
-      say(Kind::problem, fmt::format("{}: has {} bytes, expected {}", recycled.string(),
-                                     files::file_size(recycled), checkpoint.recycled_bytes));
-    } else {
-      say(Kind::good, fmt::format("{}: complete", recycled.string()));
-    }
+    const FileSeal& seal = checkpoint.draws_seal;
+    const std::string advice = still_usable(folder_, chain, path);
+    attempt(
+        [&] {
+          if (!files::exists(path)) throw DataError(fmt::format("{}: is missing", path.string()));
+          std::string head;
+          read_sealed(path, seal, [&](std::string_view piece) {
+            const std::uint64_t hole_end = seal.hole_begin + seal.hole_size;
+            if (head.size() < hole_end) head.append(piece.substr(0, hole_end - head.size()));
+          });
+          const std::string rest = rest_of(path, seal);
+          const std::string timing = stan_timing(facts.seconds_warmup, facts.seconds_sampling);
+          if (!timing.starts_with(rest)) {
+            inspect_rest(path, rest);
+          } else if (seal.bytes > 0) {
+            inspect_num_samples(path, head.substr(seal.hole_begin), checkpoint.draws());
+          }
+          say(Kind::good, fmt::format("{}: {} draws, thinned by {}", path.string(),
+                                      checkpoint.draws(), manifest_.settings.thin));
+        },
+        advice);
   }
 
-  void inspect_ends() {
-    const std::string run = folder_.path().string();
-    if (unfinished_) {
-      say(Kind::note, fmt::format("the run is not finished; continue with: rehmc resume {}", run));
+  /// What was written after the last checkpoint, or instead of the comments at the end.
+  void inspect_rest(const files::path& path, const std::string& rest) {
+    const std::string usual = stan_timing(0, 0);
+    if (rest.starts_with(usual.substr(0, usual.find(':')))) {
+      throw DataError(fmt::format("{}: the comments at its end were changed", path.string()));
     }
-    const std::uint64_t shortest =
-        draws_.empty() ? 0 : *std::min_element(draws_.begin(), draws_.end());
-    std::vector<files::path> wanted{folder_.summary(), folder_.report()};
+    say(Kind::note, fmt::format("{}: has {} more bytes than the checkpoint records; {} discards "
+                                "them and draws them again",
+                                path.string(), rest.size(), command("resume")));
+  }
+
+  /// A process that was killed may have counted draws that it had no row for yet.
+  void inspect_num_samples(const files::path& path, const std::string& field,
+                           std::uint64_t draws) const {
+    std::uint64_t found = 0;
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), found);
+    const auto thin = static_cast<std::uint64_t>(manifest_.settings.thin);
+    const auto rows = [&](std::uint64_t count) { return (count + thin - 1) / thin; };
+    const bool blank =
+        std::all_of(end, field.data() + field.size(), [](char c) { return c == ' '; });
+    if (error == std::errc{} && blank && rows(found) == rows(draws)) return;
+    throw DataError(
+        fmt::format("{}: was changed after rehmc wrote it: num_samples is '{}', expected {}",
+                    path.string(), field.substr(0, field.find(' ')), draws));
+  }
+
+  void inspect_recycled(std::size_t chain, const ChainCheckpoint& checkpoint) {
+    if (manifest_.settings.sample.kernel.recycling.kind == RecyclingKind::none) return;
+    const files::path path = folder_.recycled(chain);
+    attempt(
+        [&] {
+          if (!files::exists(path)) throw DataError(fmt::format("{}: is missing", path.string()));
+          read_sealed(path, checkpoint.recycled_seal, [](std::string_view) {});
+          const std::string rest = rest_of(path, checkpoint.recycled_seal);
+          if (!rest.empty()) {
+            inspect_rest(path, rest);
+          } else {
+            say(Kind::good, fmt::format("{}: complete", path.string()));
+          }
+        },
+        still_usable(folder_, chain, path));
+  }
+
+  /// The files that are written when a run ends or is interrupted.
+  void inspect_ends() {
+    const std::string again = fmt::format("; {} writes it again", command("resume"));
+    if (unfinished_) {
+      say(Kind::note, fmt::format("the run is not finished; continue with: {}", command("resume")));
+    }
+    std::vector<files::path> wanted{folder_.summary(), folder_.report(), folder_.checksums()};
     if (manifest_.settings.store_draws) wanted.push_back(folder_.netcdf());
     for (const files::path& path : wanted) {
-      if (files::exists(path)) {
-        if (files::file_size(path) == 0) say(Kind::problem, path.string() + ": is empty");
-      } else {
-        say(unfinished_ ? Kind::note : Kind::problem,
-            fmt::format("{}: is missing; rehmc resume {} writes it", path.string(), run));
-      }
+      if (files::exists(path)) continue;
+      say(unfinished_ ? Kind::note : Kind::problem,
+          fmt::format("{}: is missing{}", path.string(), again));
     }
-    attempt([&] {
-      if (!files::exists(folder_.summary())) return;
-      const auto json = nlohmann::json::parse(read_file(folder_.summary()));
-      const auto draws = json.at("draws").get<std::uint64_t>();
-      if (draws == shortest) {
-        say(Kind::good, fmt::format("{}: covers all {} draws", folder_.summary().string(), draws));
-      } else {
-        say(unfinished_ ? Kind::note : Kind::problem,
-            fmt::format(
-                "{}: covers {} draws per chain, but there are {}; rehmc resume {} writes it again",
-                folder_.summary().string(), draws, shortest, run));
-      }
-    });
+    attempt([&] { inspect_checksums(again); });
+    attempt([&] { inspect_summary(again); });
     for (const auto& entry : files::directory_iterator(folder_.path())) {
       if (entry.path().extension() == ".tmp") {
         say(Kind::note,
@@ -183,8 +259,45 @@ class Inspection {
     }
   }
 
+  void inspect_checksums(const std::string& again) {
+    const Checksums checksums = read_checksums(folder_);
+    for (const files::path& path :
+         {folder_.summary(), folder_.report(), folder_.netcdf(), folder_.trajectory()}) {
+      const auto found = checksums.find(path.filename().string());
+      if (found != checksums.end()) {
+        compare(path, found->second, again);
+      } else if (!checksums.empty() && files::exists(path)) {
+        say(Kind::note, fmt::format("{}: has no checksum{}", path.string(), again));
+      }
+    }
+  }
+
+  void inspect_summary(const std::string& again) {
+    const std::uint64_t shortest =
+        draws_.empty() ? 0 : *std::min_element(draws_.begin(), draws_.end());
+    if (!files::exists(folder_.summary())) return;
+    const std::string text = read_file(folder_.summary());
+    require_json_depth(text, folder_.summary().string());
+    std::uint64_t draws = 0;
+    try {
+      draws = nlohmann::json::parse(text).at("draws").get<std::uint64_t>();
+    } catch (const nlohmann::json::exception& error) {
+      throw DataError(
+          fmt::format("{}: is damaged: {}{}", folder_.summary().string(), error.what(), again));
+    }
+    if (draws == shortest) {
+      say(Kind::good, fmt::format("{}: covers all {} draws", folder_.summary().string(), draws));
+    } else {
+      say(unfinished_ ? Kind::note : Kind::problem,
+          fmt::format("{}: covers {} draws per chain, but there are {}{}",
+                      folder_.summary().string(), draws, shortest, again));
+    }
+  }
+
   const RunFolder& folder_;
   const Manifest& manifest_;
+  bool with_states_;
+  std::string essence_;
   std::vector<std::size_t> columns_;
   std::vector<std::uint64_t> draws_;
   bool unfinished_ = false;
@@ -195,7 +308,16 @@ class Inspection {
 
 std::vector<Finding> check_run(const RunFolder& folder) {
   const Manifest manifest = read_manifest(folder);
-  return Inspection(folder, manifest).inspect();
+  return Inspection(folder, manifest, true).inspect();
+}
+
+std::vector<std::string> damaged_files(const RunFolder& folder, const Manifest& manifest) {
+  std::vector<std::string> damaged;
+  if (!writer_of(folder).empty()) return damaged;  // its files may be about to be replaced
+  for (Finding& finding : Inspection(folder, manifest, false).inspect()) {
+    if (finding.kind == Kind::problem) damaged.push_back(std::move(finding.text));
+  }
+  return damaged;
 }
 
 }  // namespace rehmc

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "output_checksums.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/netcdf.hpp"
 #include "rehmc/report/report.hpp"
@@ -30,8 +31,10 @@ std::vector<ReportSetting> shown_settings(const RunSettings& settings) {
 
 }  // namespace
 
-void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
-                  const RunSummary& summary) {
+namespace {
+
+void write_page(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
+                const RunSummary& summary) {
   ReportInfo info;
   info.title = manifest.model.name;
   info.version = manifest.version;
@@ -44,10 +47,20 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
   write_whole(folder.report(), report_page(result, summary, info));
 }
 
+}  // namespace
+
+void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
+                  const RunSummary& summary) {
+  ChecksumUpdate update(folder);
+  write_page(folder, manifest, result, summary);
+  update.finish({folder.report()});
+}
+
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
                       const Density* density) {
   cut_to_shortest(result);
   RunSummary summary = summarise_run(result, manifest.settings.sample.sharpen);
+  ChecksumUpdate update(folder);
   write_whole(folder.summary(), summary_json(summary, manifest.model.name, manifest.seed));
 
   NetcdfInfo info;
@@ -66,7 +79,8 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
                                                 record.draw(record.size() - 1)));
     }
   }
-  write_report(folder, manifest, result, summary);
+  write_page(folder, manifest, result, summary);
+  update.finish({folder.summary(), folder.netcdf(), folder.trajectory(), folder.report()});
   return summary;
 }
 

@@ -10,7 +10,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
-#include "rehmc/output/durable_file.hpp"
+#include "rehmc/core/json_depth.hpp"
 
 namespace rehmc {
 
@@ -66,9 +66,11 @@ std::vector<std::vector<double>> read_init_file(const std::filesystem::path& pat
   if (!std::filesystem::is_regular_file(path)) {
     throw NoInputError(fmt::format("init: '{}' is neither a number nor a file that exists", file));
   }
+  const std::string text = read_file(path);
+  require_json_depth(text, file);
   Json json;
   try {
-    json = Json::parse(read_file(path));
+    json = Json::parse(text);
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: is not JSON: {}", file, error.what()));
   }

@@ -9,6 +9,7 @@
 
 #include "chain_job.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/job/until.hpp"
 #include "rehmc/output/checkpoint.hpp"
@@ -35,6 +36,7 @@ SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_
 Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
     : manifest_(manifest),
       folder_(folder),
+      essence_(essence(manifest)),
       columns_(recorded_columns(names_of(manifest.quantities), manifest.settings)),
       progress_(static_cast<std::size_t>(manifest.settings.sample.chains),
                 static_cast<std::uint64_t>(manifest.settings.sample.warmup.iterations),
@@ -44,7 +46,7 @@ Job::Job(const Density& density, const Manifest& manifest, const RunFolder& fold
   result_.chains.resize(progress_.chains.size());
   for (std::size_t c = 0; c < result_.chains.size(); ++c) {
     chains_.push_back(std::make_unique<ChainJob>(
-        ChainJob::Place{&engine_.density(c), &manifest_, &folder_, &columns_, c,
+        ChainJob::Place{&engine_.density(c), &manifest_, &essence_, &folder_, &columns_, c,
                         engine_.chains_per_thread(), &progress_.chains[c], &result_.chains[c]}));
   }
 }
@@ -146,22 +148,44 @@ std::optional<Convergence> Job::converges(std::size_t scalar) const {
   return convergence(chains);
 }
 
+namespace {
+
+/// The last valid checkpoint of a chain.
+ChainCheckpoint stored_checkpoint(const RunFolder& folder, const std::string& essence,
+                                  std::size_t chain) {
+  const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
+  if (!stored.found) {
+    throw DataError(fmt::format(
+        "{}; the run stopped too early, or its files were lost. Continue with: rehmc resume {}",
+        stored.problems.front(), shell_word(folder.path().string())));
+  }
+  return parse_checkpoint(stored.content, folder, essence, chain);
+}
+
+}  // namespace
+
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
   const std::vector<std::size_t> columns =
       recorded_columns(names_of(manifest.quantities), manifest.settings);
   SampleResult result = empty_result(manifest, columns);
-  for (int c = 0; c < manifest.settings.sample.chains; ++c) {
-    const auto chain = static_cast<std::size_t>(c);
-    const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
-    if (!stored.found) {
-      throw DataError(fmt::format(
-          "{}; the run stopped too early, or its files were lost. Continue with: rehmc resume {}",
-          stored.problems.front(), folder.path().string()));
-    }
+  const std::string run = essence(manifest);
+  for (std::size_t chain = 0; chain < static_cast<std::size_t>(manifest.settings.sample.chains);
+       ++chain) {
     result.chains.push_back(
-        load_chain(folder, chain, manifest, columns, parse_checkpoint(stored.content)));
+        load_chain(folder, chain, manifest, columns, stored_checkpoint(folder, run, chain)));
   }
   return result;
+}
+
+void require_growing_files(const RunFolder& folder, const Manifest& manifest) {
+  if (!manifest.settings.store_draws) return;
+  const std::string run = essence(manifest);
+  for (std::size_t chain = 0; chain < static_cast<std::size_t>(manifest.settings.sample.chains);
+       ++chain) {
+    const ChainCheckpoint checkpoint = stored_checkpoint(folder, run, chain);
+    require_sealed(folder, chain, folder.draws(chain), checkpoint.draws_seal);
+    require_sealed(folder, chain, folder.recycled(chain), checkpoint.recycled_seal);
+  }
 }
 
 }  // namespace rehmc

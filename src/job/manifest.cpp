@@ -10,8 +10,12 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
+#include "rehmc/core/hash.hpp"
+#include "rehmc/core/json_depth.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "settings_json.hpp"
+#include "still_usable.hpp"
 
 namespace rehmc {
 
@@ -20,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace files = std::filesystem;
 
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 
 bool holds_other_files(const RunFolder& folder) {
   const files::directory_iterator entries(folder.path());
@@ -29,9 +33,12 @@ bool holds_other_files(const RunFolder& folder) {
   });
 }
 
+/// All but the lock, which its holder removes.
 void clear_run(const RunFolder& folder) {
   for (const auto& entry : files::directory_iterator(folder.path())) {
-    if (RunFolder::is_ours(entry.path().filename().string())) files::remove(entry.path());
+    if (entry.path() != folder.lock() && RunFolder::is_ours(entry.path().filename().string())) {
+      files::remove(entry.path());
+    }
   }
 }
 
@@ -59,7 +66,10 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now));
 }
 
-void write_manifest(const RunFolder& folder, const Manifest& manifest) {
+namespace {
+
+/// Everything but the checksum.
+Json manifest_json(const Manifest& manifest) {
   Json json;
   json["format"] = "rehmc run folder";
   json["format_version"] = format_version;
@@ -71,8 +81,98 @@ void write_manifest(const RunFolder& folder, const Manifest& manifest) {
   json["settings"] = settings_json(manifest.settings);
   json["parameters"] = quantities_json(manifest);
   json["coordinates"] = manifest.coordinates;
+  json["files"] = manifest.files;
+  return json;
+}
+
+/// Names are printed, and that of the model stands in the names of files.
+void require_plain_names(const Manifest& manifest) {
+  const auto require = [&](const std::string& name, std::string_view forbidden) {
+    if (name == visible(name) && name.find_first_of(forbidden) == std::string::npos) return;
+    throw DataError(
+        fmt::format("'{}' cannot be the name of a model or a parameter: it must be UTF-8 "
+                    "without control characters",
+                    visible(name)));
+  };
+  require(manifest.model.name, "/\n\t");
+  for (const std::string& name : names_of(manifest.quantities)) require(name, "\n\t");
+  for (const std::string& name : manifest.coordinates) require(name, "\n\t");
+}
+
+}  // namespace
+
+std::string essence(const Manifest& manifest) {
+  Json json = manifest_json(manifest);
+  json["settings"].erase("until");
+  json["settings"]["run"].erase("draws");
+  json["settings"]["run"].erase("threads");
+  return content_hash(json.dump());
+}
+
+void write_manifest(const RunFolder& folder, const Manifest& manifest) {
+  require_plain_names(manifest);
+  Json json = manifest_json(manifest);
+  json["checksum"] = content_hash(json.dump());
   write_whole(folder.manifest(), json.dump(2) + "\n");
 }
+
+namespace {
+
+void require_checksum(const Json& json, const RunFolder& folder) {
+  Json rest = json;
+  const std::string checksum = rest.at("checksum").get<std::string>();
+  rest.erase("checksum");
+  if (content_hash(rest.dump()) == checksum) return;
+  throw DataError(fmt::format("{}: was changed after rehmc wrote it: its checksum does not match{}",
+                              folder.manifest().string(),
+                              still_usable(folder, 0, folder.manifest())));
+}
+
+Manifest manifest_from_json(const Json& json) {
+  Manifest manifest;
+  json.at("version").get_to(manifest.version);
+  json.at("created").get_to(manifest.created);
+  json.at("model").at("name").get_to(manifest.model.name);
+  json.at("model").at("hash").get_to(manifest.model.hash);
+  if (json.at("model").contains("made_by")) {
+    json.at("model").at("made_by").get_to(manifest.model.made_by);
+  }
+  json.at("seed").get_to(manifest.seed);
+  for (const Json& quantity : json.at("parameters")) {
+    Quantity& read = manifest.quantities.emplace_back();
+    quantity.at("name").get_to(read.name);
+    if (quantity.contains("coordinate")) {
+      read.coordinate = quantity["coordinate"].get<std::size_t>();
+    }
+    read.generated = quantity.value("generated", false);
+  }
+  json.at("coordinates").get_to(manifest.coordinates);
+  json.at("files").get_to(manifest.files);
+  manifest.settings = settings_from_json(json.at("settings"));
+  manifest.settings.sample.seed = manifest.seed;
+  manifest.settings.check();
+  return manifest;
+}
+
+}  // namespace
+
+namespace {
+
+/// In a folder of somebody else, a link or a device could lead to any file, or never end.
+void require_ordinary_files(const RunFolder& folder) {
+  for (const auto& entry : files::directory_iterator(folder.path())) {
+    const std::string name = entry.path().filename().string();
+    const files::file_type type = entry.symlink_status().type();
+    if (!RunFolder::is_ours(name) || type == files::file_type::regular) continue;
+    if (type == files::file_type::not_found) continue;  // renamed by a process that writes it
+    throw DataError(fmt::format(
+        "{}: is a link, a folder or a device, but a run folder holds ordinary files only; put the "
+        "file itself there",
+        entry.path().string()));
+  }
+}
+
+}  // namespace
 
 Manifest read_manifest(const RunFolder& folder) {
   const std::string path = folder.manifest().string();
@@ -83,91 +183,103 @@ Manifest read_manifest(const RunFolder& folder) {
     throw NoInputError(fmt::format("{}: is not a run folder of rehmc (it has no manifest.json)",
                                    folder.path().string()));
   }
+  require_ordinary_files(folder);
   try {
-    const Json json = Json::parse(read_file(folder.manifest()));
+    const std::string text = read_file(folder.manifest());
+    require_json_depth(text, path);
+    const Json json = Json::parse(text);
     if (json.at("format") != "rehmc run folder" || json.at("format_version") != format_version) {
       throw DataError(
           fmt::format("{}: written by another version of rehmc ({}); this one reads "
                       "format {}",
                       path, json.value("version", "unknown"), format_version));
     }
-    Manifest manifest;
-    json.at("version").get_to(manifest.version);
-    json.at("created").get_to(manifest.created);
-    json.at("model").at("name").get_to(manifest.model.name);
-    json.at("model").at("hash").get_to(manifest.model.hash);
-    if (json.at("model").contains("made_by")) {
-      json.at("model").at("made_by").get_to(manifest.model.made_by);
-    }
-    json.at("seed").get_to(manifest.seed);
-    for (const Json& quantity : json.at("parameters")) {
-      Quantity& read = manifest.quantities.emplace_back();
-      quantity.at("name").get_to(read.name);
-      if (quantity.contains("coordinate")) {
-        read.coordinate = quantity["coordinate"].get<std::size_t>();
-      }
-      read.generated = quantity.value("generated", false);
-    }
-    json.at("coordinates").get_to(manifest.coordinates);
-    manifest.settings = settings_from_json(json.at("settings"));
-    manifest.settings.sample.seed = manifest.seed;
-    manifest.settings.check();
+    require_checksum(json, folder);
+    Manifest manifest = manifest_from_json(json);
+    require_plain_names(manifest);
     return manifest;
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{}: is damaged: {}", path, error.what()));
+    throw DataError(fmt::format("{}: is damaged: {}{}", path, error.what(),
+                                still_usable(folder, 0, folder.manifest())));
   } catch (const ConfigError& error) {
     throw DataError(fmt::format("{}: is damaged: {}", path, error.what()));
   }
 }
 
-void create_run_folder(const RunFolder& folder, bool force) {
+namespace {
+
+/// CreateError unless a new run may use the folder.
+void refuse_if_in_use(const RunFolder& folder, bool force) {
+  const std::string path = folder.path().string();
+  if (!files::is_directory(folder.path())) {
+    throw CreateError(fmt::format("{}: is a file, not a folder; choose another --output", path));
+  }
+  if (!files::exists(folder.manifest()) && holds_other_files(folder)) {
+    throw CreateError(fmt::format(
+        "{}: exists and holds files that rehmc did not write; choose another --output", path));
+  }
+  // A run that was killed before it had a manifest contains nothing to protect.
+  if (files::exists(folder.manifest()) && !force) {
+    throw CreateError(
+        fmt::format("{}: already holds a run; choose another --output, continue it (rehmc "
+                    "resume {}), or replace it with --force",
+                    path, shell_word(path)));
+  }
+}
+
+/// Detects a folder that cannot be written before sampling, not after it.
+void require_writable(const RunFolder& folder) {
+  try {
+    write_whole(folder.probe(), "");
+  } catch (const FileError& cause) {
+    throw CreateError(fmt::format("{}: cannot write into this folder ({})", folder.path().string(),
+                                  cause.what()));
+  }
+  files::remove(folder.probe());
+}
+
+}  // namespace
+
+RunLock create_run_folder(const RunFolder& folder, bool force) {
   const std::string path = folder.path().string();
   std::error_code error;
-  if (files::exists(folder.path(), error)) {
-    if (!files::is_directory(folder.path())) {
-      throw CreateError(fmt::format("{}: is a file, not a folder; choose another --output", path));
-    }
-    if (!files::is_empty(folder.path())) {
-      if (!files::exists(folder.manifest()) && holds_other_files(folder)) {
-        throw CreateError(fmt::format(
-            "{}: exists and holds files that rehmc did not write; choose another --output", path));
-      }
-      // A run that was killed before it had a manifest contains nothing to protect.
-      if (files::exists(folder.manifest()) && !force) {
-        throw CreateError(
-            fmt::format("{}: already holds a run; choose another --output, continue it (rehmc "
-                        "resume {}), or replace it with --force",
-                        path, path));
-      }
-      clear_run(folder);
-    }
-  } else {
-    files::create_directories(folder.path(), error);
-    if (error) {
-      throw CreateError(fmt::format("{}: cannot create this folder: {}; choose another --output",
-                                    path, error.message()));
-    }
-  }
-  // Detects a folder that cannot be written before sampling, not after it.
-  const files::path probe = folder.probe();
   try {
-    write_whole(probe, "");
-  } catch (const FileError& cause) {
-    throw CreateError(fmt::format("{}: cannot write into this folder ({})", path, cause.what()));
+    if (files::exists(folder.path(), error)) {
+      refuse_if_in_use(folder, force);
+    } else {
+      files::create_directories(folder.path(), error);
+      if (error) {
+        throw CreateError(fmt::format("{}: cannot create this folder: {}; choose another --output",
+                                      path, error.message()));
+      }
+    }
+    RunLock lock(folder);
+    refuse_if_in_use(folder, force);  // another process may have written into it since
+    clear_run(folder);
+    require_writable(folder);
+    return lock;
+  } catch (const files::filesystem_error& cause) {
+    throw CreateError(fmt::format("{}: cannot use this folder: {}; choose another --output", path,
+                                  cause.code().message()));
   }
-  files::remove(probe);
 }
 
 void remove_run(const RunFolder& folder) {
   clear_run(folder);
   std::error_code not_empty;
+  files::remove(folder.lock(), not_empty);
   files::remove(folder.path(), not_empty);
 }
 
-files::path free_folder(const std::string& name) {
+files::path create_free_folder(const std::string& name) {
   for (int number = 1;; ++number) {
     files::path path = fmt::format("{}-{}", name, number);
-    if (!files::exists(path)) return path;
+    std::error_code error;
+    if (files::create_directory(path, error)) return path;
+    if (error && !files::exists(path)) {
+      throw CreateError(fmt::format("{}: cannot create this folder: {}; choose one with --output",
+                                    path.string(), error.message()));
+    }
   }
 }
 

@@ -8,11 +8,33 @@
 
 namespace rehmc {
 
+namespace {
+
+/// A trajectory that ends at a large energy error would not have ended there seen from its other
+/// states. On a slice this is exact, because no state beyond the limit is acceptable. Elsewhere it
+/// biases the chain by about exp(-limit), the weight of such a state relative to the start: nothing
+/// at 10 (5e-5), but everything at 0.5.
+void check_energy_limit(const KernelSettings& settings) {
+  constexpr double least = 10;
+  const KernelTraits& kernel = traits(settings.kind);
+  const double limit = kernel.settings == SettingsGroup::nuts ? settings.nuts.max_energy_error
+                                                              : settings.hmc.max_energy_error;
+  if (kernel.equal_weights || limit >= least) return;
+  throw ConfigError(
+      fmt::format("setting max_energy_error: found {}, expected at least {} for kernel {}, whose "
+                  "draws a smaller "
+                  "limit would bias; only kernel {} allows it",
+                  limit, least, describe(settings.kind), describe(KernelKind::nuts_slice)));
+}
+
+}  // namespace
+
 void KernelSettings::check() const {
   traits(kind);
   recycling.check();
   check_settings(nuts);
   check_settings(hmc);
+  check_energy_limit(*this);
   if (hmc.jitter_most < hmc.jitter_least) {
     throw ConfigError(
         fmt::format("setting jitter_most: found {}, must be at least jitter_least = {}",

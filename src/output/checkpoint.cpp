@@ -16,7 +16,7 @@ namespace rehmc {
 
 namespace {
 
-constexpr std::string_view format_line = "rehmc checkpoint 2\n";
+constexpr std::string_view format_line = "rehmc checkpoint 3\n";
 
 /// Length and checksum.
 struct Seal {

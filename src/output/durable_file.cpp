@@ -15,13 +15,11 @@ namespace rehmc {
 
 namespace {
 
+/// Links are not followed: in a folder of somebody else, they could lead to any file.
+constexpr int creation_flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+
 [[noreturn]] void throw_file_error(const std::filesystem::path& path, const char* what) {
-  const int cause = errno;
-  const char* remedy = cause == ENOSPC || cause == EDQUOT
-                           ? "; free some space, then continue with: rehmc resume"
-                           : "";
-  throw FileError(
-      fmt::format("{}: cannot {} it: {}{}", path.string(), what, std::strerror(cause), remedy));
+  throw FileError(fmt::format("{}: cannot {} it: {}", path.string(), what, std::strerror(errno)));
 }
 
 bool write_all(int descriptor, std::string_view text, std::uint64_t offset) {
@@ -54,7 +52,7 @@ void write_whole(const std::filesystem::path& path, std::string_view text) {
 void write_whole(const std::filesystem::path& path, std::string_view head, std::string_view body) {
   std::filesystem::path temporary = path;
   temporary += ".tmp";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int descriptor = ::open(temporary.c_str(), creation_flags, 0666);
   if (descriptor < 0) throw_file_error(path, "create");
   const bool written = write_all(descriptor, head, 0) && write_all(descriptor, body, head.size()) &&
                        ::fsync(descriptor) == 0;
@@ -71,23 +69,17 @@ void write_whole(const std::filesystem::path& path, std::string_view head, std::
 }
 
 GrowingFile::GrowingFile(std::filesystem::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  descriptor_ = ::open(path_.c_str(), creation_flags, 0666);
   if (descriptor_ < 0) fail("create");
 }
 
-GrowingFile::GrowingFile(std::filesystem::path path, std::uint64_t bytes)
-    : path_(std::move(path)), size_(bytes) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+GrowingFile::GrowingFile(std::filesystem::path path, const FileSeal& seal)
+    : path_(std::move(path)) {
+  sealer_.leave_out(seal.hole_begin, seal.hole_size);
+  read_sealed(path_, seal, [&](std::string_view piece) { sealer_.add(piece); });
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor_ < 0) fail("open");
-  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
-  if (end < 0 || static_cast<std::uint64_t>(end) < bytes) {
-    ::close(descriptor_);
-    throw FileError(
-        fmt::format("{}: has {} bytes, but the checkpoint records {}; part of it was lost, so the "
-                    "run cannot continue from here (rehmc check has details)",
-                    path_.string(), end, bytes));
-  }
-  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(size())) != 0) {
     const int cause = errno;
     ::close(descriptor_);
     errno = cause;
@@ -98,7 +90,7 @@ GrowingFile::GrowingFile(std::filesystem::path path, std::uint64_t bytes)
 GrowingFile::GrowingFile(GrowingFile&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      size_(other.size_),
+      sealer_(std::move(other.sealer_)),
       waiting_(std::move(other.waiting_)),
       patch_offset_(other.patch_offset_),
       patch_(std::move(other.patch_)),
@@ -121,24 +113,24 @@ void GrowingFile::patch(std::uint64_t offset, std::string text) {
 
 void GrowingFile::sync_closing(std::string_view closing) {
   sync();
-  if (!write_at(size_, closing) || ::fdatasync(descriptor_) != 0) fail("write");
+  if (!write_at(size(), closing) || ::fdatasync(descriptor_) != 0) fail("write");
   closing_ = true;
 }
 
 void GrowingFile::sync() {
   if (closing_) {
-    if (::ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) fail("truncate");
+    if (::ftruncate(descriptor_, static_cast<off_t>(size())) != 0) fail("truncate");
     closing_ = false;
   }
   if (waiting_.empty() && patch_.empty()) return;
-  if (!write_at(size_, waiting_) || ::fdatasync(descriptor_) != 0) {
+  if (!write_at(size(), waiting_) || ::fdatasync(descriptor_) != 0) {
     const int cause = errno;
     // New bytes that were partly written would make the file invalid.
-    if (::ftruncate(descriptor_, static_cast<off_t>(size_)) == 0) ::fdatasync(descriptor_);
+    if (::ftruncate(descriptor_, static_cast<off_t>(size())) == 0) ::fdatasync(descriptor_);
     errno = cause;
     fail("write");
   }
-  size_ += waiting_.size();
+  sealer_.add(waiting_);
   waiting_.clear();
   // In place and within a page: no new space is needed.
   if (!patch_.empty() && (!write_at(patch_offset_, patch_) || ::fdatasync(descriptor_) != 0)) {

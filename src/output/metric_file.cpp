@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
@@ -12,6 +11,9 @@
 #include "metric_type.hpp"
 #include "number_text.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
+#include "rehmc/core/hash.hpp"
+#include "rehmc/core/json_depth.hpp"
 #include "rehmc/output/durable_file.hpp"
 
 namespace rehmc {
@@ -41,14 +43,14 @@ class MetricFile {
  public:
   MetricFile(const std::filesystem::path& path, std::size_t dimension)
       : path_(path), dimension_(dimension) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in || std::filesystem::is_directory(path)) {
-      throw Error(
-          ExitCode::no_input,
+    if (!std::filesystem::is_regular_file(path)) {
+      throw NoInputError(
           fmt::format("{}: cannot be opened; expected a metric file (JSON)", path.string()));
     }
+    const std::string text = read_file(path);
+    require_json_depth(text, path.string());
     try {
-      json_ = Json::parse(in);
+      json_ = Json::parse(text);
     } catch (const Json::parse_error& error) {
       fail(fmt::format("not JSON (at byte {}); expected {{\"inv_metric\": [...]}}", error.byte));
     }
@@ -166,7 +168,9 @@ std::string metric_json(const Tuning& tuning) {
 }
 
 void MetricSink::begin(const SamplingStart& start) {
-  write_whole(path_, metric_json(start.tuning));
+  const std::string text = metric_json(start.tuning);
+  write_whole(path_, text);
+  hash_ = content_hash(text);
 }
 
 std::shared_ptr<const Metric> read_metric_file(const std::filesystem::path& path,

@@ -1,20 +1,19 @@
 // Writes results by netCDF's C interface.
 #include "rehmc/output/netcdf.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netcdf.h>
-#include <unistd.h>
+#include <netcdf_mem.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <span>
@@ -38,17 +37,16 @@ constexpr auto padding = static_cast<std::size_t>(-1);
   throw FileError(fmt::format("{}: cannot be written: {}", path.string(), cause));
 }
 
-/// A file under a temporary name, which is renamed when it is complete and on the disk.
+/// A file that is made in memory, because HDF5 crashes if it cannot write, and then written as a
+/// whole.
 class NetcdfFile {
  public:
-  explicit NetcdfFile(const std::filesystem::path& path) : path_(path), temporary_(path) {
-    temporary_ += ".tmp";
-    check(nc_create(temporary_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_));
+  explicit NetcdfFile(const std::filesystem::path& path) : path_(path) {
+    check(nc_create_mem(path.c_str(), NC_NETCDF4, first_bytes, &id_));
     open_ = true;
   }
   ~NetcdfFile() {
-    if (open_) nc_close(id_);
-    if (!finished_) ::unlink(temporary_.c_str());
+    if (open_) nc_abort(id_);
   }
   NetcdfFile(const NetcdfFile&) = delete;
   NetcdfFile& operator=(const NetcdfFile&) = delete;
@@ -60,27 +58,19 @@ class NetcdfFile {
 
   void finish() {
     open_ = false;
-    check(nc_close(id_));
-    sync();
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, std::strerror(errno));
-    finished_ = true;
-    sync_folder(path_.parent_path());
+    NC_memio content{};
+    check(nc_close_memio(id_, &content));
+    const std::unique_ptr<void, void (*)(void*)> owned(content.memory, &std::free);
+    write_whole(path_, {static_cast<const char*>(content.memory), content.size});
   }
 
  private:
-  void sync() const {
-    const int descriptor = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
-    const int cause = errno;
-    if (descriptor >= 0) ::close(descriptor);
-    if (!done) fail(path_, std::strerror(cause));
-  }
+  /// By which it also grows.
+  static constexpr std::size_t first_bytes = std::size_t{1} << 20;
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
   int id_ = 0;
   bool open_ = false;
-  bool finished_ = false;
 };
 
 struct Dimension {

@@ -37,9 +37,9 @@ RecycledCsvSink::RecycledCsvSink(const std::filesystem::path& path,
   file_.waiting() += recycled_csv_head(names);
 }
 
-RecycledCsvSink::RecycledCsvSink(const std::filesystem::path& path, std::uint64_t bytes, int chain,
+RecycledCsvSink::RecycledCsvSink(const std::filesystem::path& path, const FileSeal& seal, int chain,
                                  std::uint64_t thin)
-    : file_(path, bytes), chain_(chain), thin_(thin) {}
+    : file_(path, seal), chain_(chain), thin_(thin) {}
 
 void RecycledCsvSink::add(const ReadDraw& draw, std::uint64_t index) {
   if (index % thin_ == 0) append_recycled_rows(file_.waiting(), draw, index, chain_);

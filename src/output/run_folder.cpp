@@ -6,10 +6,10 @@
 namespace rehmc {
 
 bool RunFolder::is_ours(std::string_view name) {
-  const auto all = {Names::manifest,  Names::program,  Names::data,       Names::summary,
-                    Names::report,    Names::netcdf,   Names::trajectory, Names::probe,
-                    Names::draws,     Names::recycled, Names::metric,     Names::states,
-                    Names::checkpoint};
+  const auto all = {Names::manifest,  Names::program, Names::data,       Names::summary,
+                    Names::report,    Names::netcdf,  Names::trajectory, Names::probe,
+                    Names::checksums, Names::lock,    Names::draws,      Names::recycled,
+                    Names::metric,    Names::states,  Names::checkpoint};
   return std::ranges::any_of(all, [&](std::string_view start) { return name.starts_with(start); });
 }
 

@@ -195,16 +195,14 @@ std::string stan_timing(double seconds_warmup, double seconds_sampling) {
 StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
                          const std::vector<std::string>& names)
     : file_(path), info_(std::move(info)), head_(stan_csv_head(info_, names)) {
+  file_.will_patch(head_.num_samples_at, head_.num_samples_width);
   file_.waiting() += std::exchange(head_.text, {});
 }
 
 StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
-                         const std::vector<std::string>& names, std::uint64_t bytes,
+                         const std::vector<std::string>& names, const FileSeal& seal,
                          std::uint64_t draws)
-    : file_(path, bytes),
-      info_(std::move(info)),
-      head_(stan_csv_head(info_, names)),
-      draws_(draws) {
+    : file_(path, seal), info_(std::move(info)), head_(stan_csv_head(info_, names)), draws_(draws) {
   head_.text.clear();
 }
 

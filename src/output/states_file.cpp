@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "rehmc/core/error.hpp"
-#include "rehmc/core/files.hpp"
 
 namespace rehmc {
 
@@ -16,7 +15,7 @@ StatesSink::StatesSink(const std::filesystem::path& path, KeptGradients gradient
 
 StatesSink::StatesSink(const std::filesystem::path& path, KeptGradients gradients,
                        const StatesMark& mark, const ChainRecord& stored)
-    : file_(path, mark.bytes),
+    : file_(path, mark.seal),
       gradients_(gradients),
       mark_(mark),
       has_kept_(!stored.kept_weight.empty()) {}
@@ -35,18 +34,14 @@ void StatesSink::add(const ReadDraw& draw, std::uint64_t /*index*/) {
 
 StatesMark StatesSink::mark() const {
   StatesMark mark = mark_;
-  mark.bytes = file_.size();
+  mark.seal = file_.seal();
   return mark;
 }
 
 void read_states(const std::filesystem::path& path, const StatesMark& mark, ChainResult& result) {
-  if (mark.bytes == 0) return;
-  const std::string bytes = read_file(path);
-  if (bytes.size() < mark.bytes) {
-    throw FileError(fmt::format("{}: has {} bytes, but the checkpoint records {}", path.string(),
-                                bytes.size(), mark.bytes));
-  }
-  ArchiveReader reader(std::string_view(bytes).substr(0, mark.bytes));
+  std::string bytes;
+  read_sealed(path, mark.seal, [&](std::string_view piece) { bytes.append(piece); });
+  ArchiveReader reader(bytes);
   try {
     for (std::uint64_t i = 0; i < mark.warmup_draws; ++i) result.warmup.add_archived(reader);
     for (std::uint64_t i = 0; i < mark.draws; ++i) result.record.add_archived(reader);

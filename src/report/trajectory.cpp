@@ -9,6 +9,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
+#include "rehmc/core/json_depth.hpp"
 #include "rehmc/output/durable_file.hpp"
 
 namespace rehmc {
@@ -53,7 +54,9 @@ TracedTrajectory read_trajectory(const RunFolder& folder) {
   TracedTrajectory trajectory;
   if (!std::filesystem::exists(folder.trajectory())) return trajectory;
   try {
-    const Json json = Json::parse(read_file(folder.trajectory()));
+    const std::string text = read_file(folder.trajectory());
+    require_json_depth(text, folder.trajectory().string());
+    const Json json = Json::parse(text);
     json.at("start").get_to(trajectory.start);
     for (const Json& stored : json.at("states")) {
       trajectory.states.push_back({stored.at("x"), stored.at("y"), stored.at("weight"),

@@ -74,8 +74,11 @@ class CmdStanFolder(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("compiling", result.stderr)  # the library is in the cache
         told = json.loads((self.folder / "second/manifest.json").read_text(encoding="utf-8"))
-        self.assertEqual(told["model"]["made_by"], {"cmdstan": str(self.cmdstan), "stan_backend": "compile"})
+        self.assertEqual(told["model"]["made_by"], {"cmdstan": "yes", "stan_backend": "compile"})
         result = rehmc("extend", self.folder / "second", "--draws", 10, env=self.environment)
+        self.assertEqual(result.returncode, 78, result.stderr)  # only the user may name the folder
+        self.assertIn("--cmdstan", result.stderr)
+        result = rehmc("extend", self.folder / "second", "--draws", 10, "--cmdstan", self.cmdstan, env=self.environment)
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_must_have_been_built(self):

@@ -292,7 +292,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(told.returncode, DATA)
         self.assertIn("states-2.bin", told.stdout)
         result = rehmc("resume", run)
-        self.assertEqual(result.returncode, INPUT_OUTPUT)
+        self.assertEqual(result.returncode, DATA)
         self.assertIn("states-2.bin", result.stderr)
 
 

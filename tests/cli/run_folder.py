@@ -1,5 +1,7 @@
-"""Compares run folders: two runs are equal if all files are, except for dates and times."""
+"""Compares run folders: two runs are equal if all files are, except for dates and times. Edits them as an attacker could."""
 
+import ctypes
+import ctypes.util
 import json
 import pathlib
 import re
@@ -22,6 +24,7 @@ def without_times(path):
     if path.name in ("manifest.json", "summary.json"):
         told = json.loads(content)
         told.pop("created", None)
+        told.pop("checksum", None)  # of the date, too
         for key in ("seconds_warmup", "seconds_sampling"):
             told.get("diagnostics", {}).pop(key, None)
         return json.dumps(told).encode()
@@ -31,8 +34,8 @@ def without_times(path):
 
 
 def is_result(path):
-    """Checkpoints hold seconds, and are for resuming only."""
-    return not path.name.startswith("checkpoint-") and path.suffix != ".tmp"
+    """Checkpoints hold seconds, and are for resuming only; checksums depend on dates."""
+    return not path.name.startswith("checkpoint-") and path.suffix not in (".tmp", ".xxh")
 
 
 def files_of(run):
@@ -48,3 +51,27 @@ def differences(run, other):
         for name in names
         if name not in ours or name not in theirs or without_times(ours[name]) != without_times(theirs[name])
     ]
+
+
+class Hash128(ctypes.Structure):
+    _fields_ = (("low", ctypes.c_uint64), ("high", ctypes.c_uint64))
+
+
+def content_hash(content):
+    """The hash that rehmc uses, by its library's C function."""
+    library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
+    library.XXH3_128bits.restype = Hash128
+    library.XXH3_128bits.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
+    found = library.XXH3_128bits(content, len(content))
+    return f"{found.high:016x}{found.low:016x}"
+
+
+def edit_manifest(run, change):
+    """Changes the manifest and gives it a checksum that fits, as an attacker would."""
+    path = pathlib.Path(run, "manifest.json")
+    told = json.loads(path.read_text(encoding="utf-8"))
+    told.pop("checksum")
+    change(told)
+    text = json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+    told["checksum"] = content_hash(text.encode())
+    path.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -326,7 +326,7 @@ class Sample(unittest.TestCase):
             ("--thin", "0"), ("--step-size", "0"), ("--step-size", "-1"), ("--step-size", "nan"), ("--step-size", "inf"),
             ("--target-accept", "0"), ("--target-accept", "1"), ("--target-accept", "1.2"), ("--max-depth", "0"),
             ("--max-depth", "99"), ("--max-energy-error", "-5"), ("--path-length", "0"), ("--path-steps", "-1"),
-            ("--path-jitter", "x"), ("--path-jitter", "0.9:"), ("--path-jitter", "2:1"), ("--kernel", "gibbs"),
+            ("--path-jitter", "x"), ("--path-jitter", "3"), ("--max-energy-error", "1"), ("--path-jitter", "0.9:"), ("--path-jitter", "2:1"), ("--kernel", "gibbs"),
             ("--recycle", "K"), ("--recycle", "spread:0"), ("--recycle", "accept-each"), ("--metric", "round"),
             ("--metric-from", "thin air"), ("--until", "soon"), ("--save", "nothing"), ("--drop", "*"),
             ("--progress", "loud"), ("--initial-radius", "0"), ("--initial-tries", "0"), ("--init", "nan"),

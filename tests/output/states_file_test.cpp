@@ -11,6 +11,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
+#include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/memory_sinks.hpp"
 #include "tests/kernel/mechanics.hpp"
 #include "tests/output/folder.hpp"
@@ -128,7 +129,7 @@ TEST(StatesFile, HoldsWhatTheRecordHolds) {
 
       StatesMark again;
       write_chain(density, folder / "reopened", gradients, bare_draw, again);
-      EXPECT_EQ(again.bytes, mark.bytes);
+      EXPECT_EQ(again.seal.bytes, mark.seal.bytes);
       EXPECT_EQ(read_file(folder / "reopened"), read_file(folder / "straight"));
     }
   }
@@ -148,9 +149,23 @@ TEST(StatesFile, MustHoldWhatTheMarkSays) {
   ++more.draws;
   result = empty_result(expected, mark);
   EXPECT_THROW(read_states(path, more, result), DataError);
-  std::filesystem::resize_file(path, mark.bytes - 1);
+  std::filesystem::resize_file(path, mark.seal.bytes - 1);
   result = empty_result(expected, mark);
-  EXPECT_THROW(read_states(path, mark, result), FileError);
+  EXPECT_THROW(read_states(path, mark, result), DataError);
+}
+
+// Numbers that are as good as any are only revealed by their checksum.
+TEST(StatesFile, IsNotReadIfADrawWasChanged) {
+  const testing::Folder folder;
+  const std::filesystem::path path = folder / "states";
+  StatesMark mark;
+  const ChainResult expected =
+      write_chain(Density(Walled{}), path, KeptGradients::yes, draws, mark);
+  std::string content = read_file(path);
+  content[content.size() / 2] ^= 1;
+  write_whole(path, content);
+  ChainResult result = empty_result(expected, mark);
+  EXPECT_THROW(read_states(path, mark, result), DataError);
 }
 
 }  // namespace

@@ -62,8 +62,10 @@ Tally expected_slots(const World& world, const PathPlan& plan, const ProofPlan& 
       recycler.begin(begin());
       walk_integers(world, states, plan, recycler, no_steps);
       for (const auto& entry : recycler.finish()) {
-        slots[entry.state] +=
-            explorer.probability() * (proof.kind == Kind::all ? entry.weight : 1.0);
+        const double slots_of_entry = proof.kind == Kind::all
+                                          ? entry.weight
+                                          : entry.weight * static_cast<double>(proof.count);
+        slots[entry.state] += explorer.probability() * slots_of_entry;
       }
       total += explorer.probability();
       recycler.clear();
@@ -149,6 +151,35 @@ TEST(SpreadOfPath, SlotsFollowTheWeights) {
       for (int steps = 1; steps <= 9; ++steps) expect_exact(world, steps, {Kind::spread, count});
     }
   }
+}
+
+// Beyond `most_copies`, an entry has the weight of several slots.
+TEST(SpreadOfPath, MergedSlotsFollowTheWeights) {
+  for (const World& world : path_worlds()) {
+    for (const std::size_t count : {most_copies + 1, std::size_t{200}}) {
+      for (int steps = 1; steps <= 4; ++steps) expect_exact(world, steps, {Kind::spread, count});
+    }
+  }
+}
+
+// However many slots there are, no state is kept twice, and together they weigh 1.
+TEST(SpreadOfPath, MillionsOfSlotsAreFewEntries) {
+  const World world(std::vector<double>(20, 0.0));
+  IntegerStates states(world.size());
+  KeepSpread<IntegerStates> spread(states, 1'000'000, CellDraw::own);
+  spread.begin(Stream({9, 0, 1}, Purpose::recycling));
+  walk_integers(world, states, {3, 1, 12}, spread, no_steps);
+  double total = 0;
+  std::vector<int> kept;
+  for (const auto& entry : spread.finish()) {
+    total += entry.weight;
+    kept.push_back(entry.state);
+  }
+  EXPECT_NEAR(total, 1, 1e-12);
+  EXPECT_EQ(kept.size(), 12U);
+  std::sort(kept.begin(), kept.end());
+  EXPECT_EQ(std::adjacent_find(kept.begin(), kept.end()), kept.end());
+  spread.clear();
 }
 
 TEST(SpreadOfPath, TakesEveryStateOnceWhereThereIsRoom) {

@@ -77,9 +77,12 @@ TEST(Recycling, RefusesAMissingOrSuperfluousOrMalformedCount) {
 }
 
 TEST(Recycling, RefusesAbsurdCounts) {
-  for (const std::string_view text : {"0", "spread:0", "simple:0", "stride:0", "spread:1000001"}) {
+  for (const std::string_view text : {"0", "spread:0", "stride:0", "spread:1000001"}) {
     expect_refused(text, "K");
     expect_refused(text, "must be in [1, 1000000]");
+  }
+  for (const std::string_view text : {"simple:0", "simple:10001"}) {
+    expect_refused(text, "must be in [1, 10000]");
   }
   EXPECT_THROW((Recycling{RecyclingKind::simple, 0}.check()), ConfigError);
   EXPECT_THROW((Recycling{RecyclingKind::stride, std::numeric_limits<std::size_t>::max()}.check()),

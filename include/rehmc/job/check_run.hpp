@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/job/manifest.hpp"
 #include "rehmc/output/run_folder.hpp"
 
 namespace rehmc {
@@ -18,7 +19,12 @@ struct Finding {
   std::string text;  ///< which file, what was found, what was expected, what to do
 };
 
-/// Checks every file of a run. Throws only if the folder is not a run folder.
+/// Checks every file of a run. Throws only if the folder is not a run folder, or its manifest is
+/// damaged.
 std::vector<Finding> check_run(const RunFolder& folder);
+
+/// The problems that check_run() finds, without reading the states files, which whoever loads the
+/// run has read; none while a process writes into the folder.
+std::vector<std::string> damaged_files(const RunFolder& folder, const Manifest& manifest);
 
 }  // namespace rehmc

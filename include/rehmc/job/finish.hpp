@@ -9,7 +9,7 @@
 
 namespace rehmc {
 
-/// The page about a run.
+/// Writes the page about a run.
 void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
                   const RunSummary& summary);
 

@@ -62,6 +62,7 @@ class Job {
 
   Manifest manifest_;
   RunFolder folder_;
+  std::string essence_;  ///< of the manifest
   std::vector<std::size_t> columns_;
   Progress progress_;
   Engine engine_;
@@ -71,7 +72,12 @@ class Job {
   std::optional<std::uint64_t> stopped_at_;  ///< draws at which `until` ended the run
 };
 
-/// Loads the run of a folder as of its checkpoints; needs no model.
+/// Loads the run of a folder as of its checkpoints; needs no model. DataError or NoInputError
+/// if a checkpoint or a states file is lost or damaged; the message says which one, and
+/// what can still be read.
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest);
+
+/// Throws as above if a CSV file, to which a longer run would append, is lost or damaged.
+void require_growing_files(const RunFolder& folder, const Manifest& manifest);
 
 }  // namespace rehmc

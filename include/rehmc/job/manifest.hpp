@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/job/run_lock.hpp"
 #include "rehmc/job/run_settings.hpp"
 #include "rehmc/output/run_folder.hpp"
 
@@ -27,7 +28,13 @@ struct Manifest {
   std::vector<std::string> coordinates;  ///< names of the coordinates of states
   std::uint64_t seed = 0;                ///< the one that was used, given or not
   RunSettings settings;
+  /// content_hash() of the files that the run needs again, by name: program and data.
+  std::map<std::string, std::string> files{};
 };
+
+/// A hash of all that checkpoints depend on: everything but the number of draws, `until` and the
+/// number of threads, which may change when a run is continued.
+std::string essence(const Manifest& manifest);
 
 /// The version of this library.
 std::string version();
@@ -35,18 +42,19 @@ std::string version();
 std::string utc_now();
 
 void write_manifest(const RunFolder& folder, const Manifest& manifest);
-/// DataError, or NoInputError, if this is not a run folder or not one that this
-/// version understands.
+/// DataError, or NoInputError, if this is not a run folder, not one that this version understands,
+/// or if the manifest was changed after it was written.
 Manifest read_manifest(const RunFolder& folder);
 
-/// Creates the folder of a new run. An existing folder is used only if it is empty; with `force`
-/// also if it holds a run, whose files are then removed. CreateError names the obstacle.
-void create_run_folder(const RunFolder& folder, bool force);
+/// Creates the folder of a new run and locks it. An existing folder is used only if it is empty;
+/// with `force` also if it holds a run that nobody is writing, whose files are then removed.
+/// CreateError names the obstacle.
+RunLock create_run_folder(const RunFolder& folder, bool force);
 
 /// Removes the files of a run, and the folder if nothing else is in it.
 void remove_run(const RunFolder& folder);
 
-/// The first of NAME-1, NAME-2, ... that does not exist yet.
-std::filesystem::path free_folder(const std::string& name);
+/// Creates the first of NAME-1, NAME-2, ... that does not exist yet. CreateError if that fails.
+std::filesystem::path create_free_folder(const std::string& name);
 
 }  // namespace rehmc

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "rehmc/output/file_seal.hpp"
+
 namespace rehmc {
 
 /// Writes a file atomically: after a crash it is complete or does not exist. It is written under a
@@ -24,9 +26,9 @@ class GrowingFile {
  public:
   /// A new, empty file; an existing one is emptied.
   explicit GrowingFile(std::filesystem::path path);
-  /// Continues after the first `bytes` of an existing file and discards the rest; FileError if it
-  /// is shorter.
-  GrowingFile(std::filesystem::path path, std::uint64_t bytes);
+  /// Continues after the sealed bytes of an existing file and discards the rest. Throws as
+  /// read_sealed() does, and then leaves the file as it is.
+  GrowingFile(std::filesystem::path path, const FileSeal& seal);
   GrowingFile(GrowingFile&& other) noexcept;
   GrowingFile& operator=(GrowingFile&&) = delete;
   ~GrowingFile();
@@ -34,13 +36,17 @@ class GrowingFile {
   /// Append here.
   std::string& waiting() { return waiting_; }
   const std::string& waiting() const { return waiting_; }
+  /// Names bytes that patch() will overwrite; call it before they are written.
+  void will_patch(std::uint64_t offset, std::uint64_t size) { sealer_.leave_out(offset, size); }
   /// Overwrites bytes that an earlier sync wrote, with the next sync.
   void patch(std::uint64_t offset, std::string text);
   void sync();
   /// Writes an ending to a file that may still grow: what is appended later replaces it.
   void sync_closing(std::string_view closing);
   /// Bytes up to the last sync.
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return sealer_.bytes(); }
+  /// The checksums of these bytes.
+  FileSeal seal() const { return sealer_.seal(); }
 
  private:
   [[noreturn]] void fail(const char* what) const;
@@ -48,7 +54,7 @@ class GrowingFile {
 
   std::filesystem::path path_;
   int descriptor_ = -1;
-  std::uint64_t size_ = 0;
+  Sealer sealer_;  ///< of the bytes up to the last sync
   std::string waiting_;
   std::uint64_t patch_offset_ = 0;
   std::string patch_;

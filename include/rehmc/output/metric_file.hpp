@@ -22,12 +22,17 @@ std::string metric_json(const Tuning& tuning);
 /// Writes the metric file of a chain when its sampling begins.
 class MetricSink final : public Sink {
  public:
-  explicit MetricSink(std::filesystem::path path) : path_(std::move(path)) {}
+  /// `hash` is that of the file, if there is one already.
+  explicit MetricSink(std::filesystem::path path, std::string hash = {})
+      : path_(std::move(path)), hash_(std::move(hash)) {}
   void begin(const SamplingStart& start) override;
   void add(const ReadDraw& /*draw*/, std::uint64_t /*index*/) override {}
+  /// content_hash() of the file; empty before sampling begins.
+  const std::string& hash() const { return hash_; }
 
  private:
   std::filesystem::path path_;
+  std::string hash_;
 };
 
 /// The metric in such a file: `inv_metric` alone suffices, a vector for a diagonal metric or a

@@ -26,16 +26,16 @@ class RecycledCsvSink final : public Sink {
   /// A new file; `chain` counts from 1.
   RecycledCsvSink(const std::filesystem::path& path, const std::vector<std::string>& names,
                   int chain, std::uint64_t thin);
-  /// Appends after the first `bytes` of a file.
-  RecycledCsvSink(const std::filesystem::path& path, std::uint64_t bytes, int chain,
+  /// Appends after the sealed bytes of a file.
+  RecycledCsvSink(const std::filesystem::path& path, const FileSeal& seal, int chain,
                   std::uint64_t thin);
 
   void begin(const SamplingStart& /*start*/) override {}
   void add(const ReadDraw& draw, std::uint64_t index) override;
   void sync() override { file_.sync(); }
   std::size_t waiting() const override { return file_.waiting().size(); }
-  /// Bytes as of the last sync.
-  std::uint64_t size() const { return file_.size(); }
+  /// As of the last sync.
+  FileSeal seal() const { return file_.seal(); }
 
  private:
   GrowingFile file_;

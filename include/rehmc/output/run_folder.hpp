@@ -22,6 +22,10 @@ class RunFolder {
   std::filesystem::path report() const { return at(Names::report); }
   std::filesystem::path netcdf() const { return at(Names::netcdf); }
   std::filesystem::path trajectory() const { return at(Names::trajectory); }
+  /// Checksums of the files that are written when a run ends.
+  std::filesystem::path checksums() const { return at(Names::checksums); }
+  /// Locked, and there at all, only while a process writes into the folder.
+  std::filesystem::path lock() const { return at(Names::lock); }
   /// Written and removed immediately, to test whether the folder is writable.
   std::filesystem::path probe() const { return at(Names::probe); }
 
@@ -51,6 +55,8 @@ class RunFolder {
     static constexpr std::string_view report = "report.html";
     static constexpr std::string_view netcdf = "posterior.nc";
     static constexpr std::string_view trajectory = "trajectory.json";
+    static constexpr std::string_view checksums = "checksums.xxh";
+    static constexpr std::string_view lock = ".lock";
     static constexpr std::string_view probe = ".writable";
     static constexpr std::string_view draws = "chain-";
     static constexpr std::string_view recycled = "recycled-";

@@ -65,17 +65,17 @@ class StanCsvSink final : public Sink {
   /// A new file.
   StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
               const std::vector<std::string>& names);
-  /// Appends after the first `bytes` of a file, which hold this many draws before thinning.
+  /// Appends after the sealed bytes of a file, which hold this many draws before thinning.
   StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
-              const std::vector<std::string>& names, std::uint64_t bytes, std::uint64_t draws);
+              const std::vector<std::string>& names, const FileSeal& seal, std::uint64_t draws);
 
   void begin(const SamplingStart& start) override;
   void add(const ReadDraw& draw, std::uint64_t index) override;
   void sync() override;
   void finish(const ChainFacts& facts) override;
   std::size_t waiting() const override { return file_.waiting().size(); }
-  /// Bytes as of the last sync, without what finish() writes.
-  std::uint64_t size() const { return file_.size(); }
+  /// As of the last sync, without what finish() writes.
+  FileSeal seal() const { return file_.seal(); }
 
  private:
   GrowingFile file_;

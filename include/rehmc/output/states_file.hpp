@@ -15,14 +15,14 @@ namespace rehmc {
 
 /// The state of a states file: what is needed to read it and to append to it.
 struct StatesMark {
-  std::uint64_t bytes = 0;
+  FileSeal seal{};
   std::uint64_t warmup_draws = 0;
   std::uint64_t draws = 0;
   std::vector<double> centre;  ///< of the recorded quantities; empty before sampling begins
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(bytes, warmup_draws, draws, centre);
+    archive(seal, warmup_draws, draws, centre);
   }
 };
 
@@ -52,7 +52,8 @@ class StatesSink final : public Sink {
 };
 
 /// Reads the draws of a states file into the records of a result, which must have their columns and
-/// their coordinates. FileError or DataError if the file holds less or more than the mark states.
+/// their coordinates. DataError if the file was changed, or holds less or more than the mark
+/// states.
 void read_states(const std::filesystem::path& path, const StatesMark& mark, ChainResult& result);
 
 }  // namespace rehmc

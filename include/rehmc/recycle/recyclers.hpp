@@ -66,6 +66,10 @@ class KeepEvery {
   Kept<States> kept_;
 };
 
+/// With more slots than this, and fewer states than slots, a state that fills several slots is kept
+/// once with their weight: copies would only take time and space.
+inline constexpr std::size_t most_copies = 64;
+
 /// Who draws the state that a cell of `spread` keeps.
 enum class CellDraw {
   tree,  ///< the selection of the tree: a cell is a subtree, of which it has drawn a state anyway
@@ -121,9 +125,11 @@ class KeepSpread {
   }
   void drop_half() { kept_.drop_half(); }
 
-  /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target.
+  /// Exactly K slots of weight 1/K, in random order so that even a single slot follows the target;
+  /// or, with many more slots than states, the states with the weights of their slots.
   const std::vector<Entry<Handle>>& finish() {
     const auto& entries = kept_.tree();
+    if (count_ > most_copies && count_ > entries.size()) return merged_slots();
     // How many points an entry has cannot be predicted, so no branch is made of it: the entry of a
     // slot is the number of entries whose points end before it.
     ends_.assign(count_ + 1, 0);
@@ -151,6 +157,14 @@ class KeepSpread {
   const Kept<States>& kept() const { return kept_; }
 
  private:
+  const std::vector<Entry<Handle>>& merged_slots() {
+    slots_.clear();
+    lay_points(kept_.tree(), count_, stream_.uniform(), [&](std::size_t i, double points) {
+      if (points == 0) return;
+      slots_.push_back({kept_.tree()[i].state, points / static_cast<double>(count_)});
+    });
+    return slots_;
+  }
   void draw(Handle state, double weight) {
     release_loser();
     if (weight > 0) {
@@ -271,9 +285,12 @@ class KeepSimple {
   const std::vector<Entry<Handle>>& finish() {
     const auto& entries = kept_.tree();
     const double weight = 1.0 / static_cast<double>(count_);
-    for (std::size_t k = 0; k < count_; ++k) {
+    const bool merge = count_ > most_copies && count_ > entries.size();
+    for (std::size_t k = 0; k < (merge ? entries.size() : count_); ++k) {
       slots_.push_back({entries[k % entries.size()].state, weight});
     }
+    for (std::size_t k = slots_.size(); k < count_; ++k)
+      slots_[k % entries.size()].weight += weight;
     return slots_;
   }
   void clear() { kept_.clear(); }
