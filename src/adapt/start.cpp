@@ -147,7 +147,11 @@ class Climb {
 struct Approximation {
   double elbo = -infinity;
   double spread = infinity;  ///< of the logarithm of the ratio of density and approximation
-  VectorXd draw;             ///< one where the density is not 0
+  /// The ELBO less a standard error: from so few draws, the greatest of many is often a lucky one.
+  double sure_elbo() const {
+    return elbo - spread / std::sqrt(static_cast<double>(draws_per_point));
+  }
+  VectorXd draw;  ///< one where the density is not 0
   std::optional<DiagonalPlusLowRank> covariance;
 };
 
@@ -202,15 +206,17 @@ std::uint64_t most_start_gradients(std::size_t dimension) {
 FoundStart find_start(Guard& guard, std::span<const double> from, const Address& address) {
   const Path path = Climb(guard, from).run();
   FoundStart start{{from.begin(), from.end()}, nullptr, path.steps};
+  // A climb that does not arrive may be in a spike, where differences of the ELBO are mostly noise.
+  if (!path.arrived) return start;
+  const double good = good_spread + good_spread_per_coordinate * static_cast<double>(from.size());
   Approximation best;
   for (std::size_t i = path.points.size(); i-- > 0;) {
     // The same random numbers at every point: then differences are less noisy.
     Approximation here = approximate(guard, path.points[i], Stream(address, Purpose::start));
-    if (here.draw.size() > 0 && (best.draw.size() == 0 || here.elbo > best.elbo)) {
+    if (here.draw.size() > 0 && (best.draw.size() == 0 || here.sure_elbo() > best.sure_elbo())) {
       best = std::move(here);
     }
-    const double good = good_spread + good_spread_per_coordinate * static_cast<double>(from.size());
-    if (path.arrived && best.spread < good) break;
+    if (best.spread < good) break;
   }
   if (best.draw.size() == 0) return start;
   start.position.assign(best.draw.begin(), best.draw.end());

@@ -32,8 +32,10 @@ struct FoundStart {
 /// Climbs by L-BFGS from a usable point, approximates the density by a normal distribution at
 /// points of the path, and draws the start from the one with the greatest ELBO: Pathfinder (Zhang,
 /// Carpenter, Gelman, Vehtari 2022). A spike without mass thus attracts the climb, but not the
-/// start. Returns `from` itself if no approximation can be used. Calls the density at most
-/// most_start_gradients() times.
+/// start. Where the density hardly varies between `from` and the top, the climb learns nothing
+/// about its scale, and the start stays as near as `from`. Returns `from` itself if the climb finds
+/// no top, or if no approximation can be used. Calls the density at most most_start_gradients()
+/// times.
 FoundStart find_start(Guard& guard, std::span<const double> from, const Address& address);
 
 std::uint64_t most_start_gradients(std::size_t dimension);
