@@ -77,11 +77,11 @@ void PooledWarmup::use_kernel(bool early) {
   kernel_ = make_kernel(kernel_->guard().density(), wanted);
   ArchiveReader reader(writer.bytes());
   reader(*kernel_);
+  kernel_->record_visits(!done() && settings_.metric != MetricKind::unit);
   early_ = early;
 }
 
 void PooledWarmup::begin_stage() {
-  kernel_->record_visits(settings_.metric != MetricKind::unit);
   trials_.assign(1,
                  {tuning_.step_size, settings_.adapt_step_size.target_acceptance, trials_of_guess});
 }

@@ -51,6 +51,9 @@ void ChainJob::open() {
 }
 
 void ChainJob::start_again() {
+  const std::filesystem::path last = place_.folder->checkpoint(place_.chain);
+  // They would not fit the new files.
+  for (const auto& file : {last, previous_checkpoint(last)}) std::filesystem::remove(file);
   loop_.reset();
   sinks_.reset();
   open_from(nullptr);
