@@ -1,5 +1,4 @@
-// Estimators of metrics from states and gradients: exact where they must be, silent where they
-// cannot.
+// Estimators of metrics: exact where they must be, silent where they cannot.
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>

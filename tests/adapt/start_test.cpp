@@ -1,5 +1,4 @@
-// Starts by a climb: on the scale of the posterior, not in a spike, and bounded whatever the
-// density.
+// Starts by a climb: on the scale of the posterior, not in a spike, and with bounded work.
 #include "rehmc/adapt/start.hpp"
 
 #include <gtest/gtest.h>

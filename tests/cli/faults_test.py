@@ -128,7 +128,7 @@ class Faults(unittest.TestCase):
 
     def test_a_pooled_warmup_is_interrupted_and_killed_like_any_other(self):
         # Twenty chains are two groups.
-        words = ["sample", "diagonal-normal", "--seed", 5, "--draws", 20, "--chains", 20, "--threads", 2, *POOLED]
+        words = ["sample", "eight-schools", "--seed", 5, "--draws", 20, "--chains", 20, "--threads", 2, *POOLED]
         straight = self.path / "straight"
         begin = time.monotonic()
         self.assertEqual(rehmc(*words, *STORE_OFTEN, "--quiet", "--output", straight).returncode, 0)

@@ -1,5 +1,4 @@
-// Pooled warmup in a run: the same draws on any engine, bounded work for bad densities, honest
-// draws.
+// Pooled warmup: the same draws on any engine, bounded work for bad densities, honest draws.
 #include <gtest/gtest.h>
 
 #include <atomic>
