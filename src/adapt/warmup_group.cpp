@@ -24,6 +24,14 @@ constexpr double stable_share_of_loss = 0.2;
 constexpr double stable_step_size = 0.2;
 /// Of the log density, in its sds.
 constexpr double stable_drift = 0.5;
+/// Of the acceptance asked for, in every chain.
+constexpr double least_share_of_acceptance = 0.5;
+/// The further a density is from a normal one, the noisier is all that is learned from so few
+/// trajectories. Up to this loss per coordinate, the first stages suffice; beyond, warmup takes
+/// this many iterations more for every unit of it, up to a limit.
+constexpr double normal_loss = 0.25;
+constexpr double iterations_per_loss = 100;
+constexpr double most_least_iterations = 200;
 
 using Samples = std::vector<const StateSample*>;
 
@@ -55,7 +63,8 @@ class Conclusion {
     choose(result);
     result.tuning.step_size = step_size(*result.tuning.metric);
     const bool last = chains_.front()->iteration() == chains_.front()->settings().iterations;
-    result.ended = last || (result.stage >= least_stages && stable_metric_ && stable_rest(result));
+    result.ended = last || (result.stage >= least_stages && stable_metric_ &&
+                            enough_iterations(result) && stable_rest(result));
     return result;
   }
 
@@ -111,13 +120,30 @@ class Conclusion {
     return fit_step_size(trials, chains_.front()->settings().adapt_step_size.target_acceptance);
   }
 
+  bool enough_iterations(const SharedTuning& result) const {
+    const double loss = result.loss / static_cast<double>(used(0).metric->dimension());
+    const double least = iterations_per_loss * (loss - normal_loss);
+    return chains_.front()->iteration() >= std::min(least, most_least_iterations);
+  }
+
+  /// Whether no chain is stuck.
+  bool all_accept() const {
+    return std::ranges::all_of(chains_, [](const PooledWarmup* chain) {
+      double sum = 0;
+      for (const StepTrial& trial : chain->evidence().trials) sum += trial.acceptance;
+      return sum >= least_share_of_acceptance *
+                        chain->settings().adapt_step_size.target_acceptance *
+                        static_cast<double>(chain->evidence().trials.size());
+    });
+  }
+
   bool stable_rest(const SharedTuning& result) const {
     std::vector<std::span<const double>> log_densities;
     for (const PooledWarmup* chain : chains_) {
       log_densities.push_back(chain->evidence().log_densities);
     }
     return std::abs(std::log(result.tuning.step_size / used(0).step_size)) < stable_step_size &&
-           std::abs(drift(log_densities)) < stable_drift;
+           std::abs(drift(log_densities)) < stable_drift && all_accept();
   }
 
   std::span<const PooledWarmup* const> chains_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/banana.hpp"
 #include "models/correlated_normal.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/adapt/warmup_group.hpp"
@@ -129,6 +130,14 @@ TEST(PooledWarmup, ContinuesFromStorageWithTheSameBits) {
     EXPECT_EQ(straight.chain(0).kernel().guard().evaluations(),
               stored.chain(0).kernel().guard().evaluations());
   }
+}
+
+// The mapping loss of a density that is far from normal is large, and then little is known after a
+// few iterations, however stable it seems.
+TEST(PooledWarmup, TakesMoreIterationsWhereTheDensityIsFarFromNormal) {
+  Pair pair{Banana()};
+  while (!pair.chain(0).done()) pair.run_stage();
+  EXPECT_GE(pair.chain(0).iteration(), 60);
 }
 
 }  // namespace
