@@ -44,8 +44,8 @@ struct Snapshot {
 
 Snapshot snapshot(const Progress& progress) {
   Snapshot now;
-  const std::uint64_t each = progress.warmup + progress.draws;
   for (const ChainProgress& chain : progress.chains) {
+    const std::uint64_t each = chain.warmup + progress.draws;
     now.gradients += chain.gradients;
     now.iterations += std::min<std::uint64_t>(chain.iteration, each);
     now.divergences += chain.divergences;
@@ -141,8 +141,8 @@ class Painter {
     const Progress& progress = job_.progress();
     const ChainProgress& chain = progress.chains[c];
     const std::uint64_t iteration = chain.iteration;
-    const bool warming_up = iteration < progress.warmup;
-    const std::uint64_t goal = progress.warmup + progress.draws;
+    const bool warming_up = iteration < chain.warmup;
+    const std::uint64_t goal = chain.warmup + progress.draws;
     constexpr int bar = 24;
     const int filled =
         static_cast<int>(std::min<std::uint64_t>(bar, goal == 0 ? bar : bar * iteration / goal));
@@ -202,9 +202,9 @@ class Painter {
           "{}{{\"phase\":\"{}\",\"iteration\":{},\"step_size\":{},\"depth\":{},\"divergences\":{}}"
           "}",
           chains.empty() ? "" : ",",
-          !chain.begun                        ? "waiting"
-          : chain.iteration < progress.warmup ? "warmup"
-                                              : "sampling",
+          !chain.begun                     ? "waiting"
+          : chain.iteration < chain.warmup ? "warmup"
+                                           : "sampling",
           chain.iteration.load(), number(chain.step_size), chain.depth.load(),
           chain.divergences.load());
     }

@@ -33,6 +33,8 @@ struct SampleOptions {
   std::string kernel = "nuts";
   std::string recycle = "spread:8";
   std::string metric = "diag";
+  std::string warmup_schedule = "stan";
+  std::string start = "random";
   std::string metric_from = "recycled";
   std::string metric_file;
   std::string path_jitter;
@@ -177,7 +179,9 @@ int sample(SampleOptions& options) {
   settings.engine = parse_engine(options.engine);
   settings.kernel.kind = parse_kernel(options.kernel);
   settings.kernel.recycling = parse_recycling(options.recycle);
-  settings.warmup.metric = parse_metric(options.metric);
+  set_metric(settings.warmup, options.metric);
+  settings.warmup.schedule = parse_warmup_schedule(options.warmup_schedule);
+  settings.start_kind = parse_start(options.start);
   settings.warmup.metric_from = parse_metric_source(options.metric_from);
   if (!options.path_jitter.empty()) set_jitter(settings.kernel.hmc, options.path_jitter);
   run.store_draws = !options.no_draws;
@@ -271,7 +275,19 @@ void add_sample(Command app, Action& chosen) {
   command.flag("--recycle-generated", options->run.sample.recycle_generated,
                "also draw generated quantities for kept states; costs one evaluation of "
                "them per kept state");
-  command.option("--metric", options->metric, "metric to estimate: diag, dense or unit")
+  command
+      .option("--warmup-schedule", options->warmup_schedule,
+              "stan: every chain alone; pooled: chains learn together, until it suffices")
+      .show_default()
+      .type_name("WORD");
+  command
+      .option("--start", options->start,
+              "random, or pathfinder: climb from there, and start on the scale of the posterior")
+      .show_default()
+      .type_name("WORD");
+  command
+      .option("--metric", options->metric,
+              "metric to estimate: diag, dense or unit; low-rank or auto with pooled warmup")
       .show_default();
   command
       .option("--metric-from", options->metric_from,

@@ -1,20 +1,39 @@
 // The warmup loop: transition, adapt; at the end of a window, use the new metric.
 #include "rehmc/adapt/warmup.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "rehmc/core/error.hpp"
 
 namespace rehmc {
 
+std::string_view describe(WarmupSchedule schedule) noexcept {
+  return schedule == WarmupSchedule::pooled ? "pooled" : "stan";
+}
+
+WarmupSchedule parse_warmup_schedule(std::string_view name) {
+  for (const WarmupSchedule schedule : {WarmupSchedule::stan, WarmupSchedule::pooled}) {
+    if (name == describe(schedule)) return schedule;
+  }
+  throw ConfigError(fmt::format("warmup-schedule: found '{}', expected one of stan, pooled", name));
+}
+
 void WarmupSettings::check() const {
   check_settings(*this);
   check_settings(adapt_step_size);
   check_settings(windows);
+  if (schedule == WarmupSchedule::pooled) return;
+  if (choose_metric) {
+    throw ConfigError(
+        "metric: auto compares states of several chains; use it with warmup-schedule = pooled");
+  }
   if (metric == MetricKind::low_rank) {
     throw ConfigError(
-        "metric: warmup estimates a diagonal or a dense metric; give a low-rank one as "
-        "initial_metric, with metric = unit to keep it");
+        "metric: warmup-schedule = stan estimates a diagonal or a dense metric; give a low-rank "
+        "one "
+        "as initial_metric, with metric = unit to keep it, or use warmup-schedule = pooled");
   }
 }
 

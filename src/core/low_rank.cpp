@@ -72,6 +72,7 @@ DiagonalPlusLowRank::DiagonalPlusLowRank(std::vector<double> scale, std::vector<
   for (const double l : stretch_) {
     log_determinant.add(std::log(l));
     gain_.push_back(l - 1);
+    inverse_gain_.push_back(1 / l - 1);
     inverse_root_gain_.push_back(1 / std::sqrt(l) - 1);
   }
   log_determinant_ = log_determinant.value();
@@ -112,6 +113,13 @@ void DiagonalPlusLowRank::apply(std::span<const double> x, std::span<double> out
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = scale_[i] * x[i];
   stretch_along_directions(out, gain_);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] *= scale_[i];
+}
+
+void DiagonalPlusLowRank::apply_inverse(std::span<const double> x, std::span<double> out) const {
+  assert(x.size() == dimension() && out.size() == dimension());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[i] / scale_[i];
+  stretch_along_directions(out, inverse_gain_);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] /= scale_[i];
 }
 
 void DiagonalPlusLowRank::apply_inverse_root(std::span<const double> x,

@@ -27,6 +27,9 @@ class UnitMetric final : public Metric {
   void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
     std::copy(x.begin(), x.end(), result.begin());
   }
+  void mass_times(std::span<const double> x, std::span<double> result) const override {
+    std::copy(x.begin(), x.end(), result.begin());
+  }
   std::vector<double> inverse_diagonal() const override {
     return std::vector<double>(dimension_, 1.0);
   }
@@ -58,6 +61,9 @@ class DiagonalMetric final : public Metric {
   }
   void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
     for (std::size_t i = 0; i < inverse_.size(); ++i) result[i] = inverse_[i] * x[i];
+  }
+  void mass_times(std::span<const double> x, std::span<double> result) const override {
+    for (std::size_t i = 0; i < inverse_.size(); ++i) result[i] = x[i] / inverse_[i];
   }
   std::vector<double> inverse_diagonal() const override { return inverse_; }
   std::vector<double> numbers() const override { return inverse_; }
@@ -121,6 +127,10 @@ class DenseMetric final : public Metric {
     const auto d = inverse_mass_.rows();
     Vector(result.data(), d).noalias() = inverse_mass_ * ConstVector(x.data(), d);
   }
+  void mass_times(std::span<const double> x, std::span<double> result) const override {
+    const auto d = inverse_mass_.rows();
+    Vector(result.data(), d).noalias() = cholesky_.solve(ConstVector(x.data(), d));
+  }
   std::vector<double> inverse_diagonal() const override {
     return {inverse_mass_.diagonal().begin(), inverse_mass_.diagonal().end()};
   }
@@ -146,6 +156,9 @@ class LowRankMetric final : public Metric {
   }
   void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
     inverse_mass_.apply(x, result);
+  }
+  void mass_times(std::span<const double> x, std::span<double> result) const override {
+    inverse_mass_.apply_inverse(x, result);
   }
   std::vector<double> inverse_diagonal() const override { return inverse_mass_.diagonal(); }
   std::vector<double> numbers() const override {

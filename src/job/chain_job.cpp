@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "rehmc/core/hash.hpp"
@@ -65,7 +66,19 @@ std::unique_ptr<Chain> ChainJob::make_chain(const ChainCheckpoint* stored) const
 void ChainJob::open() {
   if (opened()) return;
   const std::optional<ChainCheckpoint> checkpoint = read_stored();
-  const ChainCheckpoint* const stored = checkpoint ? &*checkpoint : nullptr;
+  open_from(checkpoint ? &*checkpoint : nullptr);
+}
+
+void ChainJob::start_again() {
+  const std::filesystem::path last = place_.folder->checkpoint(place_.chain);
+  // They would not fit the new files.
+  for (const auto& file : {last, previous_checkpoint(last)}) std::filesystem::remove(file);
+  loop_.reset();
+  sinks_.reset();
+  open_from(nullptr);
+}
+
+void ChainJob::open_from(const ChainCheckpoint* stored) {
   std::unique_ptr<Chain> chain = make_chain(stored);
   QuantityReader reader(*place_.density, *place_.columns, generated_of_kept(settings().sample));
   ChainResult begun;
@@ -102,10 +115,27 @@ bool ChainJob::checkpoint_is_due() const {
 
 void ChainJob::advance(std::uint64_t draws, const Stop& stop) {
   loop_->advance(draws, stop, [this] {
-    if (!checkpoint_is_due()) return;
+    if (shares_warmup() || !checkpoint_is_due()) return;
     loop_->count_time();
     checkpoint();
   });
+  if (!shares_warmup()) store();
+}
+
+std::uint64_t ChainJob::warmup_stage() const {
+  if (!shares_warmup() || loop_->chain().warm()) return std::numeric_limits<std::uint64_t>::max();
+  return loop_->chain().pooled()->evidence().shared.stage;
+}
+
+bool ChainJob::must_store() const {
+  return shares_warmup() && (loop_->chain().warm() || checkpoint_is_due());
+}
+
+void ChainJob::store_warmup() {
+  if (shares_warmup()) store();
+}
+
+void ChainJob::store() {
   checkpoint();
   place_.result->facts() = loop_->chain().facts();
   sinks_->finish(*place_.result);

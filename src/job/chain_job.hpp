@@ -31,8 +31,20 @@ class ChainJob {
 
   /// Continues from the checkpoint, or starts. Call it once.
   void open();
-  /// Samples up to this many draws, or until `stop`; then the files are valid and on the disk.
+  /// Samples up to this many draws, or until `stop`; then the files are valid and on the disk. Or
+  /// until the chain must wait for its group: then the job decides when it is stored.
   void advance(std::uint64_t draws, const Stop& stop);
+
+  /// Forgets the checkpoint and starts anew.
+  void start_again();
+  /// How far a pooled warmup is: shared iterations so far, and a large number after the last one.
+  std::uint64_t warmup_stage() const;
+  /// Whether a chain in pooled warmup should be stored now: it is time, or sampling begins.
+  bool must_store() const;
+  /// Stores the chain if it is in pooled warmup.
+  void store_warmup();
+  /// nullptr before open().
+  Chain* chain() const { return opened() ? &loop_->chain() : nullptr; }
 
   bool opened() const { return loop_ != nullptr; }
   std::uint64_t draws() const { return opened() ? loop_->draws() : 0; }
@@ -53,6 +65,9 @@ class ChainJob {
   void restore_metric_file(const ChainCheckpoint& stored);
   std::unique_ptr<Chain> make_chain(const ChainCheckpoint* stored) const;
   SummedFeatures summed() const;
+  void open_from(const ChainCheckpoint* stored);
+  bool shares_warmup() const { return opened() && loop_->chain().pooled() != nullptr; }
+  void store();
   void checkpoint();
   bool checkpoint_is_due() const;
   const RunSettings& settings() const { return place_.manifest->settings; }

@@ -25,6 +25,7 @@ StanCsvInfo csv_info(const ChainSinks::Place& place) {
   info.save_warmup = manifest.settings.save_warmup;
   info.kernel = sample.kernel;
   info.warmup = sample.warmup;
+  info.dimension = manifest.coordinates.size();
   info.init = sample.start.empty() ? fmt::format("{}", sample.initial.initial_radius) : "given";
   info.output_file = place.folder.draws(place.chain).filename().string();
   return info;

@@ -13,6 +13,7 @@
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/job/until.hpp"
 #include "rehmc/output/checkpoint.hpp"
+#include "rehmc/run/groups.hpp"
 #include "rehmc/summary/sharpening.hpp"
 
 namespace rehmc {
@@ -57,11 +58,40 @@ void Job::run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts)
   progress_.draws = draws;
   std::atomic<bool> failed = false;
   const Stop stop{&interrupts, &failed};
-  engine_.run(failed, [&](std::size_t chain) {
-    if (stop.raised()) return;
-    chains_[chain]->open();
-    chains_[chain]->advance(draws, stop);
+  const ChainRange all{0, chains_.size()};
+  const auto chain = [this](std::size_t c) { return chains_[c]->chain(); };
+  if (manifest_.settings.sample.warmup.schedule == WarmupSchedule::pooled)
+    open_groups(failed, stop);
+  for (bool pooled = true; pooled;) {
+    engine_.run(failed, [&](std::size_t c) {
+      if (stop.raised()) return;
+      chains_[c]->open();
+      chains_[c]->advance(draws, stop);
+    });
+    pooled = !stop.raised() && pool_groups(all, chain);
+    for (const ChainRange& group : groups_of(all)) store_group(group, stop.raised());
+  }
+}
+
+void Job::open_groups(std::atomic<bool>& failed, const Stop& stop) {
+  engine_.run(failed, [&](std::size_t c) {
+    if (!stop.raised()) chains_[c]->open();
   });
+  if (stop.raised()) return;
+  for (const ChainRange& group : groups_of({0, chains_.size()})) {
+    bool alike = true;
+    for (std::size_t c = group.first; c < group.end; ++c) {
+      alike = alike && chains_[c]->warmup_stage() == chains_[group.first]->warmup_stage();
+    }
+    // The bits will be the same.
+    for (std::size_t c = group.first; !alike && c < group.end; ++c) chains_[c]->start_again();
+  }
+}
+
+void Job::store_group(const ChainRange& group, bool stopped) {
+  bool due = stopped;
+  for (std::size_t c = group.first; c < group.end; ++c) due = due || chains_[c]->must_store();
+  for (std::size_t c = group.first; due && c < group.end; ++c) chains_[c]->store_warmup();
 }
 
 void Job::run(const std::atomic<int>& interrupts) {

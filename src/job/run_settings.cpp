@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "rehmc/core/error.hpp"
@@ -18,8 +19,13 @@ namespace {
 template <class Kind>
 using Choice = std::pair<std::string_view, Kind>;
 
-constexpr std::array<Choice<MetricKind>, 3> metrics{
-    {{"diag", MetricKind::diagonal}, {"dense", MetricKind::dense}, {"unit", MetricKind::unit}}};
+/// The first one stands for a choice among the others.
+constexpr std::array<Choice<std::optional<MetricKind>>, 5> metrics{
+    {{"auto", std::nullopt},
+     {"diag", MetricKind::diagonal},
+     {"dense", MetricKind::dense},
+     {"low-rank", MetricKind::low_rank},
+     {"unit", MetricKind::unit}}};
 constexpr std::array<Choice<MetricSource>, 2> metric_sources{
     {{"recycled", MetricSource::recycled}, {"draws", MetricSource::draws}}};
 
@@ -70,11 +76,17 @@ std::vector<bool> fitted(const std::vector<std::string>& names, std::string_view
 
 }  // namespace
 
-MetricKind parse_metric(std::string_view name) { return parse("metric", name, metrics); }
+void set_metric(WarmupSettings& warmup, std::string_view name) {
+  const std::optional<MetricKind> kind = parse("metric", name, metrics);
+  warmup.choose_metric = !kind;
+  warmup.metric = kind.value_or(MetricKind::diagonal);
+}
 MetricSource parse_metric_source(std::string_view name) {
   return parse("metric-from", name, metric_sources);
 }
-std::string_view metric_name(MetricKind kind) { return name_of(metrics, kind); }
+std::string_view metric_name(const WarmupSettings& warmup) {
+  return name_of(metrics, warmup.choose_metric ? std::nullopt : std::optional(warmup.metric));
+}
 std::string_view metric_source_name(MetricSource source) { return name_of(metric_sources, source); }
 
 void RunSettings::check() const {

@@ -21,6 +21,7 @@ constexpr std::string_view sampler_columns =
 
 /// Wide enough for any number of draws.
 constexpr std::size_t num_samples_width = 20;
+constexpr std::size_t num_warmup_width = 10;
 
 /// Lines `# key = value`, indented as a tree.
 class Comments {
@@ -48,12 +49,25 @@ class Comments {
 
 /// The form of metric that can hold the result of warmup: the one it estimates, or the initial one
 /// if it is too short to estimate any.
-MetricKind announced_metric(const WarmupSettings& warmup) {
+MetricKind announced_metric(const StanCsvInfo& info) {
+  const WarmupSettings& warmup = info.warmup;
   const auto first = warmup.initial_metric ? warmup.initial_metric->kind() : MetricKind::unit;
+  // In full, the metric of many coordinates would take far more space than the draws.
+  constexpr std::size_t most_in_full = 500;
+  if (warmup.choose_metric) {
+    return info.dimension > most_in_full ? MetricKind::diagonal : MetricKind::dense;
+  }
   return std::max(warmup.metric, first);  // the kinds are ordered by generality
 }
 static_assert(MetricKind::unit < MetricKind::diagonal && MetricKind::diagonal < MetricKind::dense &&
               MetricKind::dense < MetricKind::low_rank);
+
+/// A pooled warmup may end before its last iteration: wide enough for any other number.
+std::string num_warmup_field(const StanCsvInfo& info) {
+  const auto iterations = static_cast<std::uint64_t>(info.warmup.iterations);
+  const bool may_change = info.warmup.schedule == WarmupSchedule::pooled;
+  return num_samples_field(iterations, may_change ? num_warmup_width : 0);
+}
 
 void write_adapt(Comments& comments, const WarmupSettings& warmup) {
   comments.group(2, "adapt");
@@ -68,8 +82,9 @@ void write_adapt(Comments& comments, const WarmupSettings& warmup) {
   comments.value(3, "save_metric", 1);
 }
 
-void write_algorithm(Comments& comments, const KernelSettings& kernel,
-                     const WarmupSettings& warmup) {
+void write_algorithm(Comments& comments, const StanCsvInfo& info) {
+  const KernelSettings& kernel = info.kernel;
+  const WarmupSettings& warmup = info.warmup;
   const bool tree = traits(kernel.kind).shape == TrajectoryShape::tree;
   comments.value(2, "algorithm", "hmc");
   comments.group(3, "hmc");
@@ -77,7 +92,7 @@ void write_algorithm(Comments& comments, const KernelSettings& kernel,
   comments.group(5, tree ? "nuts" : "static");
   if (!tree) comments.value(6, "int_time", kernel.hmc.path_length);
   comments.value(6, "max_depth", kernel.nuts.max_depth);  // readers require it, also for paths
-  comments.value(4, "metric", stan_metric_type(announced_metric(warmup)));
+  comments.value(4, "metric", stan_metric_type(announced_metric(info)));
   comments.value(4, "metric_file", "");
   comments.value(4, "stepsize", warmup.step_size);
   comments.value(4, "stepsize_jitter", 0);
@@ -100,11 +115,11 @@ StanCsvHead stan_csv_head(const StanCsvInfo& info, const std::vector<std::string
   comments.value(2, "num_samples", num_samples_field(info.draws, num_samples_width));
   head.num_samples_width = num_samples_width;
   head.num_samples_at = comments.size() - num_samples_width - 1;
-  comments.value(2, "num_warmup", info.warmup.iterations);
+  comments.value(2, "num_warmup", num_warmup_field(info));
   comments.value(2, "save_warmup", info.save_warmup ? 1 : 0);
   comments.value(2, "thin", info.thin);
   write_adapt(comments, info.warmup);
-  write_algorithm(comments, info.kernel, info.warmup);
+  write_algorithm(comments, info);
   comments.value(2, "num_chains", info.chains);
   comments.value(0, "id", info.chain);
   comments.group(0, "data");
@@ -166,7 +181,7 @@ std::string stan_adaptation(const StanCsvInfo& info, const Tuning& tuning) {
     }
     text += '\n';
   };
-  const std::string_view type = stan_metric_type(announced_metric(info.warmup));
+  const std::string_view type = stan_metric_type(announced_metric(info));
   if (type == "unit_e") {
     text += "# No free parameters for unit metric\n";
   } else if (type == "diag_e") {
@@ -211,12 +226,17 @@ void StanCsvSink::begin(const SamplingStart& start) {
 }
 
 void StanCsvSink::add(const ReadDraw& draw, std::uint64_t index) {
-  if (!draw.of_warmup) draws_ = index + 1;
+  (draw.of_warmup ? warmup_ : draws_) = index + 1;
   if (index % static_cast<std::uint64_t>(info_.thin) == 0) append_stan_row(file_.waiting(), draw);
 }
 
 void StanCsvSink::sync() {
-  file_.patch(head_.num_samples_at, num_samples_field(draws_, head_.num_samples_width));
+  std::string counts = num_samples_field(draws_, head_.num_samples_width);
+  // The next line has the iterations of warmup, whose number is known once they are recorded.
+  if (warmup_ > 0 && info_.warmup.schedule == WarmupSchedule::pooled) {
+    counts += "\n#     num_warmup = " + num_samples_field(warmup_, num_warmup_width);
+  }
+  file_.patch(head_.num_samples_at, std::move(counts));
   file_.sync();
 }
 

@@ -10,24 +10,39 @@ namespace rehmc {
 
 namespace {
 
-Warmup start(const Density& density, const SampleSettings& settings, const Address& address) {
+using Phase = std::variant<Warmup, PooledWarmup, FrozenKernel>;
+
+Phase start(const Density& density, const SampleSettings& settings, const Address& address,
+            ChainFacts& facts) {
   Guard guard(density);
   std::vector<double> position;
+  std::shared_ptr<const Metric> metric;
   if (settings.start.empty()) {
     position = random_initial_point(guard, settings.initial, address);
+    if (settings.start_kind == StartKind::pathfinder) {
+      FoundStart found = find_start(guard, position, address);
+      position = std::move(found.position);
+      metric = std::move(found.metric);
+      facts.gradients_start = guard.evaluations();
+    }
   } else {
     const std::size_t given = settings.start.size() == 1 ? 0 : address.chain;
     position = given_initial_point(guard, settings.start[given]);
   }
   auto kernel = make_kernel(density, settings.kernel);
   kernel->set_position(position);
-  return {std::move(kernel), settings.warmup, address};
+  if (settings.warmup.schedule == WarmupSchedule::pooled) {
+    return PooledWarmup(std::move(kernel), settings.warmup, address, std::move(metric));
+  }
+  return Warmup(std::move(kernel), settings.warmup, address);
 }
 
-std::variant<Warmup, FrozenKernel> restore(const Density& density, const SampleSettings& settings,
-                                           const Address& address, const ChainFacts& facts,
-                                           ArchiveReader& stored) {
+Phase restore(const Density& density, const SampleSettings& settings, const Address& address,
+              const ChainFacts& facts, ArchiveReader& stored) {
   auto kernel = make_kernel(density, settings.kernel);
+  if (!facts.sampling && settings.warmup.schedule == WarmupSchedule::pooled) {
+    return PooledWarmup(std::move(kernel), settings.warmup, address, stored);
+  }
   if (!facts.sampling) return Warmup(std::move(kernel), settings.warmup, address, stored);
   stored(*kernel);
   return FrozenKernel(std::move(kernel), facts.tuning);
@@ -49,16 +64,12 @@ GradientMap mapped_by(const std::shared_ptr<const Metric>& metric) {
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              SummedFeatures summed)
-    : address_(address),
-      warmup_iterations_(static_cast<std::uint64_t>(settings.warmup.iterations)),
-      summed_(summed),
-      phase_(start(density, settings, address)) {}
+    : address_(address), summed_(summed), phase_(start(density, settings, address, facts_)) {}
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              ArchiveReader& stored, SummedFeatures summed)
     : address_(address),
       facts_(stored.get<ChainFacts>()),
-      warmup_iterations_(static_cast<std::uint64_t>(settings.warmup.iterations)),
       summed_(summed),
       phase_(restore(density, settings, address, facts_, stored)) {
   if (warming_up()) return;
@@ -68,7 +79,9 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
 
 void Chain::archive(ArchiveWriter& archive) const {
   archive(facts());
-  if (warming_up()) {
+  if (pooled() != nullptr) {
+    archive(*pooled());
+  } else if (warming_up()) {
     archive(std::get<Warmup>(phase_));
   } else {
     archive(kernel(), centre_);
@@ -78,7 +91,7 @@ void Chain::archive(ArchiveWriter& archive) const {
 ChainFacts Chain::facts() const {
   ChainFacts facts = facts_;
   facts.tuning = tuning();
-  const std::uint64_t gradients = guard().evaluations();
+  const std::uint64_t gradients = facts.gradients_start + guard().evaluations();
   if (!facts.sampling) facts.gradients_warmup = gradients;
   facts.gradients_sampling = gradients - facts.gradients_warmup;
   for (std::size_t f = 0; f < fault_count; ++f) {
@@ -92,10 +105,17 @@ void Chain::add_seconds(double seconds) {
   (warming_up() ? facts_.seconds_warmup : facts_.seconds_sampling) += seconds;
 }
 
+bool Chain::warm() const {
+  if (pooled() != nullptr) return pooled()->done();
+  return warming_up() && std::get<Warmup>(phase_).done();
+}
+
 void Chain::begin_sampling() {
-  FrozenKernel frozen = std::move(std::get<Warmup>(phase_)).finish();
+  FrozenKernel frozen = pooled() != nullptr ? std::get<PooledWarmup>(std::move(phase_)).finish()
+                                            : std::get<Warmup>(std::move(phase_)).finish();
   facts_.sampling = true;
-  facts_.gradients_warmup = frozen.guard().evaluations();
+  facts_.warmup_iterations = facts_.iterations;
+  facts_.gradients_warmup = facts_.gradients_start + frozen.guard().evaluations();
   const auto position = frozen.state().position;
   centre_.assign(position.begin(), position.end());
   use_features(frozen);
@@ -128,19 +148,18 @@ void Chain::use_features(FrozenKernel& frozen) {
 const Transition& Chain::step() {
   address_.iteration = facts_.iterations++;
   if (auto* frozen = std::get_if<FrozenKernel>(&phase_)) return frozen->transition(address_);
-  const Transition& transition = std::get<Warmup>(phase_).step();
+  const Transition& transition =
+      pooled() != nullptr ? std::get<PooledWarmup>(phase_).step() : std::get<Warmup>(phase_).step();
   if (transition.ending == Ending::diverged) ++facts_.divergences_warmup;
   return transition;
 }
 
 const Tuning& Chain::tuning() const {
-  if (warming_up()) return std::get<Warmup>(phase_).tuning();
-  return std::get<FrozenKernel>(phase_).tuning();
+  return std::visit([](const auto& phase) -> const Tuning& { return phase.tuning(); }, phase_);
 }
 
 const Kernel& Chain::kernel() const {
-  if (warming_up()) return std::get<Warmup>(phase_).kernel();
-  return std::get<FrozenKernel>(phase_).kernel();
+  return std::visit([](const auto& phase) -> const Kernel& { return phase.kernel(); }, phase_);
 }
 
 }  // namespace rehmc

@@ -19,6 +19,7 @@ ChainLoop::ChainLoop(std::unique_ptr<Chain> chain, QuantityReader reader, std::v
     progress->iteration = chain_->iteration();
     progress->gradients = chain_->guard().evaluations();
     progress->step_size = chain_->tuning().step_size;
+    if (!chain_->warming_up()) progress->warmup = chain_->warmup_iterations();
     progress->begun = true;
   }
 }
@@ -31,7 +32,8 @@ void ChainLoop::advance(std::uint64_t draws, const Stop& stop,
       count_time();
       begin_sampling();
     }
-    if (stop.raised() || (!chain_->warming_up() && draws_ >= draws)) break;
+    if (stop.raised() || chain_->waiting()) break;
+    if (!chain_->warming_up() && draws_ >= draws) break;
     step();
     if (after_draw) after_draw();
   }
@@ -41,6 +43,7 @@ void ChainLoop::advance(std::uint64_t draws, const Stop& stop,
 void ChainLoop::begin_sampling() {
   chain_->begin_sampling();
   reader_.set_centre(chain_->centre());
+  if (options_.progress != nullptr) options_.progress->warmup = chain_->warmup_iterations();
   const SamplingStart start{chain_->tuning(),
                             chain_->centre(),
                             reader_,

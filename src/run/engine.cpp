@@ -42,16 +42,17 @@ EngineKind parse_engine(std::string_view name) {
 /// Which chain runs next, and which failed.
 class Engine::Queue {
  public:
-  Queue(std::size_t chains, std::atomic<bool>& failed) : errors_(chains), failed_(failed) {}
+  Queue(const ChainRange& range, std::atomic<bool>& failed)
+      : range_(range), errors_(range.end - range.first), next_(range.first), failed_(failed) {}
 
   /// Takes chains until none is left. Never throws.
   template <class Work>
   void serve(Work&& work) {
-    for (std::size_t chain = next_++; chain < errors_.size() && !failed_; chain = next_++) {
+    for (std::size_t chain = next_++; chain < range_.end && !failed_; chain = next_++) {
       try {
         work(chain);
       } catch (...) {
-        errors_[chain] = std::current_exception();
+        errors_[chain - range_.first] = std::current_exception();
         failed_ = true;
       }
     }
@@ -64,8 +65,9 @@ class Engine::Queue {
   }
 
  private:
+  ChainRange range_;
   std::vector<std::exception_ptr> errors_;
-  std::atomic<std::size_t> next_ = 0;
+  std::atomic<std::size_t> next_;
   std::atomic<bool>& failed_;
 };
 
@@ -151,7 +153,12 @@ const Density& Engine::density(std::size_t chain) {
 }
 
 void Engine::run(std::atomic<bool>& failed, const std::function<void(std::size_t)>& work) {
-  Queue queue(chains_, failed);
+  run(failed, {0, chains_}, work);
+}
+
+void Engine::run(std::atomic<bool>& failed, const ChainRange& range,
+                 const std::function<void(std::size_t)>& work) {
+  Queue queue(range, failed);
   in_threads(threads_, [&](std::size_t thread) {
     if (batches_) {
       batches_->run(thread, queue, work);

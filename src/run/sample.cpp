@@ -9,6 +9,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/output/memory_sinks.hpp"
 #include "rehmc/run/chain_loop.hpp"
+#include "rehmc/run/groups.hpp"
 
 namespace rehmc {
 
@@ -20,6 +21,70 @@ void check_progress(const Progress& progress, const SampleSettings& settings) {
       "progress: created for {} chains, but there are {}; create it for the same number",
       progress.chains.size(), settings.chains));
 }
+
+/// The chains of a run, in memory only while they run.
+class RunningChains {
+ public:
+  RunningChains(const Density& density, const SampleSettings& settings,
+                const SampleControl& control, SampleResult& result)
+      : settings_(settings),
+        control_(control),
+        result_(result),
+        engine_(density, settings.engine_settings()),
+        chains_(result.chains.size()) {}
+
+  void run() {
+    const auto chain = [this](std::size_t c) {
+      return chains_[c] ? &chains_[c]->loop.chain() : nullptr;
+    };
+    for (const ChainRange& range : ranges_at_once(settings_, engine_.chains_at_once())) {
+      do {
+        engine_.run(failed_, range, [this](std::size_t c) { advance(c); });
+      } while (!stop_.raised() && pool_groups(range, chain));
+    }
+  }
+
+ private:
+  struct Running {
+    Running(ChainResult& result, std::uint64_t draws, KeptGradients gradients,
+            std::unique_ptr<Chain> chain, QuantityReader reader, const ChainLoop::Options& options)
+        : record(result, draws, gradients),
+          loop(std::move(chain), std::move(reader), {&record}, options) {}
+    RecordSink record;
+    ChainLoop loop;
+  };
+
+  std::unique_ptr<Running> begin(std::size_t c) {
+    const Density& density = engine_.density(c);
+    const Address address{result_.seed, static_cast<std::uint32_t>(c), 0};
+    return std::make_unique<Running>(
+        result_.chains[c], draws_, settings_.sharpen ? KeptGradients::yes : KeptGradients::no,
+        std::make_unique<Chain>(density, settings_, address),
+        QuantityReader(density, {}, generated_of_kept(settings_)),
+        ChainLoop::Options{
+            .chains_per_thread = engine_.chains_per_thread(),
+            .progress = control_.progress ? &control_.progress->chains[c] : nullptr});
+  }
+
+  /// Until the chain has all its draws, or must wait for its group.
+  void advance(std::size_t c) {
+    if (stop_.raised()) return;
+    if (!chains_[c]) chains_[c] = begin(c);
+    ChainLoop& loop = chains_[c]->loop;
+    loop.advance(draws_, stop_);
+    result_.chains[c].facts() = loop.chain().facts();
+    if (!loop.chain().waiting() || stop_.raised()) chains_[c].reset();
+  }
+
+  const SampleSettings& settings_;
+  const SampleControl& control_;
+  SampleResult& result_;
+  Engine engine_;
+  std::vector<std::unique_ptr<Running>> chains_;
+  std::uint64_t draws_ = static_cast<std::uint64_t>(settings_.draws);
+  std::atomic<bool> failed_ = false;
+  Stop stop_{control_.interrupts, &failed_};
+};
 
 }  // namespace
 
@@ -42,21 +107,7 @@ SampleResult sample(const Density& density, const SampleSettings& settings,
   result.chains.resize(static_cast<std::size_t>(settings.chains));
 
   const auto draws = static_cast<std::uint64_t>(settings.draws);
-  std::atomic<bool> failed = false;
-  const Stop stop{control.interrupts, &failed};
-  Engine engine(density, settings.engine_settings());
-  engine.run(failed, [&](std::size_t c) {
-    if (stop.raised()) return;
-    const Address address{result.seed, static_cast<std::uint32_t>(c), 0};
-    RecordSink record(result.chains[c], draws,
-                      settings.sharpen ? KeptGradients::yes : KeptGradients::no);
-    ChainLoop loop(std::make_unique<Chain>(engine.density(c), settings, address),
-                   QuantityReader(engine.density(c), {}, generated_of_kept(settings)), {&record},
-                   {.chains_per_thread = engine.chains_per_thread(),
-                    .progress = control.progress ? &control.progress->chains[c] : nullptr});
-    loop.advance(draws, stop);
-    result.chains[c].facts() = loop.chain().facts();
-  });
+  RunningChains(density, settings, control, result).run();
   for (const ChainResult& chain : result.chains) {
     result.stopped = result.stopped || chain.record.size() < draws;
   }

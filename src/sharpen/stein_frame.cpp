@@ -4,7 +4,7 @@
 #include <Eigen/Cholesky>
 #include <cmath>
 
-#include "low_rank_fit.hpp"
+#include "rehmc/core/low_rank_fit.hpp"
 
 namespace rehmc {
 
@@ -39,12 +39,18 @@ Eigen::MatrixXd inverse_of_squares(const Eigen::MatrixXd& gradient_covariance,
 
 SteinFrame from_low_rank(const LowRankFit& fit, const Eigen::RowVectorXd& x_mean,
                          const Eigen::RowVectorXd& g_mean) {
-  const Eigen::VectorXd gain = fit.stretch.array() - 1;
-  const Eigen::VectorXd along = fit.directions.cwiseAbs2() * gain;
+  const auto rank = static_cast<Eigen::Index>(fit.stretch.size());
+  // Copies: the order of Eigen's sums depends on how memory is aligned.
+  const Eigen::VectorXd scale = Eigen::Map<const Eigen::VectorXd>(fit.scale.data(), x_mean.size());
+  const Eigen::VectorXd stretch = Eigen::Map<const Eigen::VectorXd>(fit.stretch.data(), rank);
+  const Eigen::MatrixXd directions =
+      Eigen::Map<const Eigen::MatrixXd>(fit.directions.data(), x_mean.size(), rank);
+  const Eigen::VectorXd gain = stretch.array() - 1;
+  const Eigen::VectorXd along = directions.cwiseAbs2() * gain;
   SteinFrame frame;
-  frame.scale = fit.scale.array() * (1 + along.array()).sqrt();
-  frame.diagonal = fit.scale.cwiseAbs2().cwiseQuotient(frame.scale);
-  frame.low_rank_right = fit.scale.asDiagonal() * fit.directions;
+  frame.scale = scale.array() * (1 + along.array()).sqrt();
+  frame.diagonal = scale.cwiseAbs2().cwiseQuotient(frame.scale);
+  frame.low_rank_right = scale.asDiagonal() * directions;
   frame.low_rank_left =
       frame.scale.cwiseInverse().asDiagonal() * frame.low_rank_right * gain.asDiagonal();
   const Eigen::RowVectorXd shift = frame.products(g_mean);
@@ -96,7 +102,10 @@ SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
   x.array().colwise() *= root.array();
   g.array().colwise() *= root.array();
   if (d > most_dense || draws < draws_per_coordinate * static_cast<double>(d)) {
-    return from_low_rank(LowRankFit::of(x, g), x_mean, g_mean);
+    const auto numbers = static_cast<std::size_t>(x.size());
+    const auto fit = LowRankFit::of(static_cast<std::size_t>(x.rows()), {x.data(), numbers},
+                                    {g.data(), numbers});
+    return from_low_rank(fit, x_mean, g_mean);
   }
   const Eigen::VectorXd x_sd = x.colwise().norm();
   const Eigen::VectorXd g_sd = g.colwise().norm();

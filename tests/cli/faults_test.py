@@ -20,6 +20,7 @@ INTERRUPTED, DATA, CANNOT_CREATE, INPUT_OUTPUT, NO_INPUT = 130, 65, 73, 74, 66
 # Long enough to be hit while it runs, wherever a file may be half-written: a checkpoint with every few draws.
 RUN = ["sample", "funnel", "--seed", "5", "--warmup", "300", "--chains", "3", "--threads", "2"]
 STORE_OFTEN = ["--checkpoint-seconds", "0.001"]
+POOLED = ["--warmup-schedule", "pooled", "--start", "pathfinder", "--metric", "auto"]
 
 
 def start(*words, **options):
@@ -87,6 +88,7 @@ class Faults(unittest.TestCase):
             ["--draws", 600, "--kernel", "nuts-slice", "--recycle", "all", "--metric", "dense"],
             ["--draws", 1000, "--until", "ess>=1000"],
             ["--draws", 1000, "--no-draws"],
+            ["--draws", 600, *POOLED, "--save-warmup"],
         ]
         hits = 0
         for words in plans:
@@ -123,6 +125,37 @@ class Faults(unittest.TestCase):
                     summary = rehmc("summary", *sorted(run.glob("chain-*.csv"))[:1])
                     self.assertEqual(summary.returncode, 0, summary.stderr)
                 self.assert_resumes_to(run, straight)
+
+    def test_a_pooled_warmup_is_interrupted_and_killed_like_any_other(self):
+        # Twenty chains are two groups.
+        words = ["sample", "eight-schools", "--seed", 5, "--draws", 20, "--chains", 20, "--threads", 2, *POOLED]
+        straight = self.path / "straight"
+        begin = time.monotonic()
+        self.assertEqual(rehmc(*words, *STORE_OFTEN, "--quiet", "--output", straight).returncode, 0)
+        took = time.monotonic() - begin
+        moments = random.Random(21)
+        hits = 0
+        for attempt in range(12):
+            which = (signal.SIGINT, signal.SIGKILL)[attempt % 2]
+            with self.subTest(attempt=attempt):
+                run = self.path / f"stopped-{attempt}"
+                process = start(*words, *STORE_OFTEN, "--quiet", "--output", run)
+                time.sleep(took * moments.uniform(0.1, 0.9))
+                process.send_signal(which)
+                process.communicate(timeout=60)
+                hits += process.returncode != 0
+                if (run / "manifest.json").exists():
+                    self.assert_resumes_to(run, straight)
+        self.assertGreaterEqual(hits, 6)
+
+    def test_a_group_whose_checkpoints_disagree_starts_again(self):
+        words = ["--draws", 300, *POOLED]
+        straight = self.straight(*words)
+        run = self.path / "damaged"
+        self.assertEqual(rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run).returncode, 0)
+        for lost in run.glob("checkpoint-2*"):
+            lost.unlink()
+        self.assert_resumes_to(run, straight)
 
     def test_batches_are_interrupted_and_killed_like_threads(self):
         words = ["sample", "logistic-regression", "--seed", 5, "--warmup", 200, "--draws", 400, "--chains", 7]

@@ -158,5 +158,16 @@ TEST(LowRankRefusals, rounding_in_the_directions_is_accepted) {
   EXPECT_NO_THROW(DiagonalPlusLowRank({1, 2}, {1, 5e-5}, {3}));
 }
 
+TEST(LowRank, AppliesItsInverse) {
+  const double h = std::sqrt(0.5);
+  const DiagonalPlusLowRank a({2, 3, 0.5}, {h, h, 0, 0, 0, 1}, {10, 0.01});
+  const std::vector<double> x{1, -2, 3};
+  std::vector<double> there(3);
+  std::vector<double> back(3);
+  a.apply(x, there);
+  a.apply_inverse(there, back);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(back[i], x[i], 1e-13);
+}
+
 }  // namespace
 }  // namespace rehmc

@@ -222,5 +222,23 @@ TEST(Turning, ProductsAreThoseOfMomentumSums) {
   }
 }
 
+// M is the inverse of M^{-1}, for every kind.
+TEST(Metric, MapsByTheMassWhatTheInverseMassUndoes) {
+  const std::vector<double> diagonal{4, 0.25, 1};
+  const std::vector<double> dense{2, 0.5, 0, 0.5, 1, 0.3, 0, 0.3, 3};
+  const std::vector<double> x{1, -2, 0.5};
+  for (const auto& metric :
+       {make_unit_metric(3), make_diagonal_metric(diagonal), make_dense_metric(3, dense),
+        make_low_rank_metric({{1, 2, 3}, {0, 1, 0}, {7}})}) {
+    std::vector<double> mapped(3);
+    std::vector<double> back(3);
+    metric->inverse_mass_times(x, mapped);
+    metric->mass_times(mapped, back);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(back[i], x[i], 1e-14) << describe(metric->kind());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rehmc

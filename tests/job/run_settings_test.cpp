@@ -81,10 +81,16 @@ TEST(RunSettings, AreNotReadFromJsonThatLacksOne) {
 
 TEST(RunSettings, KnowTheirChoicesByName) {
   EXPECT_EQ(parse_kernel("nuts-slice"), KernelKind::nuts_slice);
-  EXPECT_EQ(parse_metric("dense"), MetricKind::dense);
+  WarmupSettings warmup;
+  for (const std::string name : {"auto", "diag", "dense", "low-rank", "unit"}) {
+    set_metric(warmup, name);
+    EXPECT_EQ(metric_name(warmup), name);
+    EXPECT_EQ(warmup.choose_metric, name == "auto");
+  }
+  EXPECT_EQ(warmup.metric, MetricKind::unit);
   EXPECT_EQ(parse_metric_source("draws"), MetricSource::draws);
   EXPECT_THROW(parse_kernel("gibbs"), ConfigError);
-  EXPECT_THROW(parse_metric("low_rank"), ConfigError);
+  EXPECT_THROW(set_metric(warmup, "low_rank"), ConfigError);
   EXPECT_THROW(parse_metric_source(""), ConfigError);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "rehmc/adapt/metric_estimate.hpp"
@@ -14,11 +15,24 @@
 
 namespace rehmc {
 
+/// Who learns from whom in warmup, and when.
+enum class WarmupSchedule {
+  stan,    ///< every chain alone, in windows of fixed lengths
+  pooled,  ///< groups of chains together, until metric and step size are stable
+};
+
+std::string_view describe(WarmupSchedule schedule) noexcept;
+/// By name: stan, pooled. ConfigError lists the names.
+WarmupSchedule parse_warmup_schedule(std::string_view name);
+
 struct WarmupSettings {
-  int iterations = 1000;
+  WarmupSchedule schedule = WarmupSchedule::stan;
+  int iterations = 1000;  ///< pooled: at most
   /// Where the search for a step size starts; without iterations, the step size itself.
   double step_size = 1;
   MetricKind metric = MetricKind::diagonal;  ///< unit: no metric is estimated
+  /// Pooled: choose among all kinds, whatever `metric` says.
+  bool choose_metric = false;
   MetricSource metric_from = MetricSource::recycled;
   /// The initial metric (kept if `metric` is unit or there are no iterations).
   std::shared_ptr<const Metric> initial_metric;
@@ -27,10 +41,12 @@ struct WarmupSettings {
 
   static constexpr auto settings() {
     using S = WarmupSettings;
-    return std::tuple{Setting{"warmup", &S::iterations, between(0, 1e9),
-                              "warmup iterations, which tune the sampler and are not kept"},
-                      Setting{"step_size", &S::step_size, positive_finite(),
-                              "initial step size; without warmup, the step size itself"}};
+    return std::tuple{
+        Setting{"warmup", &S::iterations, between(0, 1e9),
+                "warmup iterations, which tune the sampler and are not kept; pooled warmup may "
+                "end earlier"},
+        Setting{"step_size", &S::step_size, positive_finite(),
+                "initial step size; without warmup, the step size itself"}};
   }
 
   void check() const;

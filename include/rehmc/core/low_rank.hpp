@@ -29,6 +29,9 @@ class DiagonalPlusLowRank {
   /// out = A x.
   void apply(std::span<const double> x, std::span<double> out) const;
 
+  /// out = A^-1 x.
+  void apply_inverse(std::span<const double> x, std::span<double> out) const;
+
   /// out = S^-1 (I + U (Lambda^-1/2 - I) U') x, so that a standard normal x becomes N(0, A^-1).
   void apply_inverse_root(std::span<const double> x, std::span<double> out) const;
 
@@ -45,6 +48,7 @@ class DiagonalPlusLowRank {
   std::vector<double> directions_;
   std::vector<double> stretch_;
   std::vector<double> gain_;               // stretch - 1
+  std::vector<double> inverse_gain_;       // stretch^-1 - 1
   std::vector<double> inverse_root_gain_;  // stretch^-1/2 - 1
   double log_determinant_;
 };

@@ -29,6 +29,7 @@ enum class Purpose : std::uint32_t {
   gradient_check = 13,
   coordinate_search = 14,
   generated_of_kept = 15,
+  start = 16,
 };
 
 /// Where in the run a stream lives.

@@ -38,6 +38,9 @@ class Metric {
   /// result = M^{-1} x, of d numbers each, which need no padding; not the same memory.
   virtual void inverse_mass_times(std::span<const double> x, std::span<double> result) const = 0;
 
+  /// result = M x, likewise.
+  virtual void mass_times(std::span<const double> x, std::span<double> result) const = 0;
+
   /// Diagonal of M^{-1}.
   virtual std::vector<double> inverse_diagonal() const = 0;
   /// All that make_metric needs to restore the metric to the bit. Unit: nothing; diagonal: the

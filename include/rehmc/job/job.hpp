@@ -15,6 +15,7 @@
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/run_folder.hpp"
 #include "rehmc/output/sample_result.hpp"
+#include "rehmc/run/chain_loop.hpp"
 #include "rehmc/run/engine.hpp"
 #include "rehmc/run/progress.hpp"
 
@@ -58,6 +59,12 @@ class Job {
 
  private:
   void run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts);
+  /// Opens all chains. A group whose checkpoints are from different stages of a pooled warmup,
+  /// because one was lost or damaged, starts again.
+  void open_groups(std::atomic<bool>& failed, const Stop& stop);
+  /// Stores the chains of a group that share a warmup, if it is time to: all or none, so that a run
+  /// that is killed finds them at the same stage.
+  void store_group(const ChainRange& group, bool stopped);
   bool judge_until(const std::vector<Condition>& conditions, bool sharpens, std::uint64_t look);
 
   Manifest manifest_;

@@ -52,9 +52,10 @@ void for_each_setting(RunSettings& settings, Visit&& visit) {
   all_of("hmc", settings.sample.kernel.hmc);
 }
 
-/// By name: unit, diag, dense. ConfigError lists the names.
-MetricKind parse_metric(std::string_view name);
-std::string_view metric_name(MetricKind kind);
+/// Sets which metric warmup estimates, by name: auto, diag, dense, low-rank, unit. ConfigError
+/// lists the names.
+void set_metric(WarmupSettings& warmup, std::string_view name);
+std::string_view metric_name(const WarmupSettings& warmup);
 /// By name: recycled, draws.
 MetricSource parse_metric_source(std::string_view name);
 std::string_view metric_source_name(MetricSource source);

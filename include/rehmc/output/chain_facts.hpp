@@ -14,9 +14,11 @@ namespace rehmc {
 /// Everything known about a chain except its draws. A chain keeps them, a result holds them, and a
 /// checkpoint stores them.
 struct ChainFacts {
-  std::uint64_t iterations = 0;  ///< done, including warmup
-  bool sampling = false;         ///< warmup has ended
+  std::uint64_t iterations = 0;         ///< done, including warmup
+  bool sampling = false;                ///< warmup has ended
+  std::uint64_t warmup_iterations = 0;  ///< once it has
   Tuning tuning{};
+  std::uint64_t gradients_start = 0;  ///< of the search for a start; part of gradients_warmup
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
@@ -29,8 +31,9 @@ struct ChainFacts {
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(iterations, sampling, tuning, gradients_warmup, gradients_sampling, divergences_warmup,
-            spot_check, seconds_warmup, seconds_sampling, faults, first_message, quantity_failures);
+    archive(iterations, sampling, warmup_iterations, tuning, gradients_start, gradients_warmup,
+            gradients_sampling, divergences_warmup, spot_check, seconds_warmup, seconds_sampling,
+            faults, first_message, quantity_failures);
   }
 };
 

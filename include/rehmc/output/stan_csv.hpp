@@ -27,6 +27,7 @@ struct StanCsvInfo {
   bool save_warmup = false;
   KernelSettings kernel{};
   WarmupSettings warmup{};
+  std::size_t dimension = 1;  ///< of the metric
   std::string data_file{};
   std::string init = "2";  ///< half-width of the box of random starts, or a file
   std::string output_file{};
@@ -82,6 +83,7 @@ class StanCsvSink final : public Sink {
   StanCsvInfo info_;
   StanCsvHead head_;  ///< without its text
   std::uint64_t draws_ = 0;
+  std::uint64_t warmup_ = 0;  ///< iterations of warmup, if they are recorded
 };
 
 }  // namespace rehmc

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "rehmc/adapt/pooled_warmup.hpp"
 #include "rehmc/adapt/warmup.hpp"
 #include "rehmc/core/archive.hpp"
 #include "rehmc/kernel/kernel.hpp"
@@ -41,11 +42,18 @@ class Chain {
   const Address& address() const { return address_; }
   /// Iterations done, including warmup.
   std::uint64_t iteration() const { return facts_.iterations; }
-  std::uint64_t warmup_iterations() const { return warmup_iterations_; }
+  /// Those of warmup, once sampling has begun.
+  std::uint64_t warmup_iterations() const { return facts_.warmup_iterations; }
   /// Whether the tuning may still change.
-  bool warming_up() const { return std::holds_alternative<Warmup>(phase_); }
+  bool warming_up() const { return !facts_.sampling; }
   /// Whether all of warmup is done: time to begin sampling.
-  bool warm() const { return warming_up() && std::get<Warmup>(phase_).done(); }
+  bool warm() const;
+  /// The warmup that this chain shares with its group; nullptr if there is none, or no longer.
+  const PooledWarmup* pooled() const { return std::get_if<PooledWarmup>(&phase_); }
+  /// Whether the chain can do nothing until its group has pooled.
+  bool waiting() const { return pooled() != nullptr && pooled()->waiting(); }
+  /// Continues with what the group has agreed on.
+  void adopt(const SharedTuning& shared) { std::get<PooledWarmup>(phase_).adopt(shared); }
   /// Freezes the tuning; from now on transitions carry features of all states about centre().
   void begin_sampling();
 
@@ -72,11 +80,10 @@ class Chain {
 
   Address address_;
   ChainFacts facts_;  ///< except what the kernel knows: see facts()
-  std::uint64_t warmup_iterations_;
   SummedFeatures summed_;
   std::vector<double> centre_;
   std::unique_ptr<Features> features_;
-  std::variant<Warmup, FrozenKernel> phase_;
+  std::variant<Warmup, PooledWarmup, FrozenKernel> phase_;
 };
 
 }  // namespace rehmc

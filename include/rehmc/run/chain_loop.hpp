@@ -40,7 +40,8 @@ class ChainLoop {
   ChainLoop(std::unique_ptr<Chain> chain, QuantityReader reader, std::vector<Sink*> sinks,
             const Options& options);
 
-  /// Samples up to this total number of draws, or until `stop`. Calls `after_draw`, if there is
+  /// Samples up to this total number of draws, until `stop`, or until the chain must wait for its
+  /// group. Calls `after_draw`, if there is
   /// one, after every iteration.
   void advance(std::uint64_t draws, const Stop& stop, const std::function<void()>& after_draw = {});
 
@@ -51,6 +52,7 @@ class ChainLoop {
   void count_time();
 
   const Chain& chain() const { return *chain_; }
+  Chain& chain() { return *chain_; }
   const QuantityReader& reader() const { return reader_; }
   const std::vector<Sink*>& sinks() const { return sinks_; }
 

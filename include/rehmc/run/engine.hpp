@@ -21,6 +21,12 @@ std::string_view describe(EngineKind kind) noexcept;
 /// By name: threads, batch. ConfigError lists the names.
 EngineKind parse_engine(std::string_view name);
 
+/// Chains first, first + 1, ..., end - 1.
+struct ChainRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
 struct EngineSettings {
   EngineKind kind = EngineKind::threads;
   std::size_t chains = 1;
@@ -48,8 +54,13 @@ class Engine {
   /// `failed` is set and no other starts; when all have returned, the error of the first failed
   /// chain is thrown.
   void run(std::atomic<bool>& failed, const std::function<void(std::size_t)>& work);
+  /// The same for some chains only.
+  void run(std::atomic<bool>& failed, const ChainRange& range,
+           const std::function<void(std::size_t)>& work);
 
   std::size_t threads() const { return threads_; }
+  /// The number of chains that run at the same time.
+  std::size_t chains_at_once() const { return threads_ * fibers_; }
   /// The number of chains that share the time of a thread.
   std::size_t chains_per_thread() const { return fibers_; }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "rehmc/adapt/start.hpp"
 #include "rehmc/adapt/warmup.hpp"
 #include "rehmc/core/settings.hpp"
 #include "rehmc/kernel/kernel.hpp"
@@ -30,6 +31,8 @@ struct SampleSettings {
   InitialPointSettings initial;
   /// Starting positions: none for random ones, one for all chains, or one per chain.
   std::vector<std::vector<double>> start;
+  /// What becomes of random starting positions.
+  StartKind start_kind = StartKind::random;
 
   static constexpr auto settings() {
     using S = SampleSettings;

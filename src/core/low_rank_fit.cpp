@@ -1,5 +1,5 @@
 // Fits a matrix that is diagonal except along a few directions.
-#include "low_rank_fit.hpp"
+#include "rehmc/core/low_rank_fit.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
@@ -56,7 +56,8 @@ void remove(const Eigen::MatrixXd& basis, Eigen::MatrixXd& rows) {
 }
 
 /// For every column, minus the slope of x on g, or the variance if that is not positive.
-Eigen::VectorXd squared_scales(const Eigen::MatrixXd& x, const Eigen::MatrixXd& g) {
+Eigen::VectorXd squared_scales(const Eigen::Ref<const Eigen::MatrixXd>& x,
+                               const Eigen::Ref<const Eigen::MatrixXd>& g) {
   Eigen::VectorXd result(x.cols());
   for (Index i = 0; i < x.cols(); ++i) {
     const double slope = -x.col(i).dot(g.col(i)) / g.col(i).squaredNorm();
@@ -65,13 +66,20 @@ Eigen::VectorXd squared_scales(const Eigen::MatrixXd& x, const Eigen::MatrixXd& 
   return result;
 }
 
+std::vector<double> numbers(const Eigen::MatrixXd& matrix) {
+  return {matrix.data(), matrix.data() + matrix.size()};
+}
+
 }  // namespace
 
-LowRankFit LowRankFit::of(const Eigen::MatrixXd& positions, const Eigen::MatrixXd& gradients) {
-  const Index d = positions.cols();
+LowRankFit LowRankFit::of(std::size_t states, std::span<const double> positions_by_coordinate,
+                          std::span<const double> gradients_by_coordinate) {
+  const auto rows = static_cast<Index>(states);
+  const Index d = static_cast<Index>(positions_by_coordinate.size()) / rows;
+  const Eigen::Map<const Eigen::MatrixXd> positions(positions_by_coordinate.data(), rows, d);
+  const Eigen::Map<const Eigen::MatrixXd> gradients(gradients_by_coordinate.data(), rows, d);
   LowRankFit fit;
-  fit.scale = squared_scales(positions, gradients).cwiseSqrt();
-  fit.directions.resize(d, 0);
+  fit.scale = numbers(squared_scales(positions, gradients).cwiseSqrt());
   const Index count =
       std::min(most_directions, std::min(d, positions.rows()) / numbers_per_direction);
   if (count == 0) return fit;
@@ -109,9 +117,9 @@ LowRankFit LowRankFit::of(const Eigen::MatrixXd& positions, const Eigen::MatrixX
     if (stretch > least_stretch || (stretch > 0 && stretch < 1 / least_stretch)) worth.push_back(k);
   }
   if (worth.empty()) return fit;
-  fit.scale = scale;
-  fit.directions = basis * solver.eigenvectors()(Eigen::all, worth);
-  fit.stretch = solver.eigenvalues()(worth);
+  fit.scale = numbers(scale);
+  fit.directions = numbers(basis * solver.eigenvectors()(Eigen::all, worth));
+  fit.stretch = numbers(solver.eigenvalues()(worth));
   return fit;
 }
 

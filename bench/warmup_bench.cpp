@@ -1,0 +1,288 @@
+// What warmup costs, and what the sampler that it leaves is worth, on targets of many kinds.
+//
+// usage: warmup_bench [--seeds N] [--first-seed S] [--credit FILE] [--schedule stan|pooled]
+//                     [--start random|pathfinder] [--metric auto|diag|dense] [--threads T]
+//                     [TARGET...]
+//
+// Four chains of 1000 draws per seed. Every evaluation of the density counts as a gradient. FILE is
+// german.data-numeric (experiments/data/README.md).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "models/linear_regression.hpp"
+#include "models/logistic_regression.hpp"
+#include "models/registry.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
+#include "rehmc/core/random.hpp"
+#include "rehmc/estimate/convergence.hpp"
+#include "rehmc/run/sample.hpp"
+
+namespace rehmc {
+namespace {
+
+struct Target {
+  std::string name;
+  std::function<Density()> make;
+};
+
+/// An intercept, a height in inches, a group, and their product: nothing is centred.
+LinearData uncentred_data() {
+  LinearData data{1000, 4, {}, {}};
+  Stream stream({1, 0, 0}, Purpose::test);
+  for (std::size_t i = 0; i < data.observations; ++i) {
+    const double height = 66.5 + 3.8 * stream.normal();
+    const double group = stream.chance(0.4) ? 1 : 0;
+    for (const double x : {1.0, height, group, group * height}) data.x.push_back(x);
+    data.y.push_back(8 + 0.02 * height - 0.2 * group + 0.01 * group * height +
+                     0.9 * stream.normal());
+  }
+  return data;
+}
+
+/// A series regressed on its last five values.
+LinearData autoregression_data() {
+  constexpr std::array lags{0.5, -0.2, 0.3, 0.05, -0.1};
+  LinearData data{200, 1 + lags.size(), {}, {}};
+  Stream stream({2, 0, 0}, Purpose::test);
+  std::vector<double> series(lags.size(), 0.0);
+  for (std::size_t t = 0; t < data.observations + 100; ++t) {
+    const std::size_t now = series.size();
+    double mean = 0.3;
+    for (std::size_t k = 0; k < lags.size(); ++k) mean += lags[k] * series[now - 1 - k];
+    series.push_back(mean + 0.8 * stream.normal());
+    if (t < 100) continue;
+    data.x.push_back(1);
+    for (std::size_t k = 0; k < lags.size(); ++k) data.x.push_back(series[now - 1 - k]);
+    data.y.push_back(series.back());
+  }
+  return data;
+}
+
+/// Standardised attributes and an intercept.
+LogisticData credit_data(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw NoInputError(fmt::format("{}: not found; give --credit FILE", path));
+  constexpr std::size_t attributes = 24;
+  LogisticData data;
+  data.predictors = attributes + 1;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream numbers(line);
+    std::vector<double> row{std::istream_iterator<double>(numbers), {}};
+    if (row.size() != attributes + 1) continue;
+    data.y.push_back(row.back() == 2 ? 1 : 0);
+    row.pop_back();
+    data.x.push_back(1);
+    data.x.insert(data.x.end(), row.begin(), row.end());
+  }
+  data.observations = data.y.size();
+  const auto n = static_cast<double>(data.observations);
+  for (std::size_t j = 1; j < data.predictors; ++j) {
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < data.observations; ++i) {
+      const double x = data.x[i * data.predictors + j];
+      sum += x;
+      squares += x * x;
+    }
+    const double sd = std::sqrt(squares / n - sum * sum / n / n);
+    for (std::size_t i = 0; i < data.observations; ++i) {
+      double& x = data.x[i * data.predictors + j];
+      x = (x - sum / n) / sd;
+    }
+  }
+  return data;
+}
+
+/// Independent coordinates, with sds between 1 and 1 / sqrt(condition).
+std::string spread_sds(std::size_t dimension, double condition) {
+  std::string list;
+  for (std::size_t i = 0; i < dimension; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(dimension - 1);
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", std::pow(condition, -0.5 * share));
+  }
+  return list;
+}
+
+std::vector<Target> all_targets(const std::string& credit) {
+  const auto built_in = [](const std::string& name, const std::string& data = "{}") {
+    return [=] { return make_model(name, data, name).density; };
+  };
+  return {
+      {"eight-schools", built_in("eight-schools")},
+      {"german-credit", [=] { return Density(LogisticRegression(credit_data(credit))); }},
+      {"uncentred", [] { return Density(LinearRegression(uncentred_data())); }},
+      {"ar5", [] { return Density(LinearRegression(autoregression_data())); }},
+      {"diagonal-normal",
+       built_in("diagonal-normal",
+                fmt::format(R"({{"standard_deviations": [{}]}})", spread_sds(250, 1e5)))},
+      {"correlated-normal", built_in("correlated-normal", R"({"dimension": 250})")},
+      {"varying-intercepts", built_in("varying-intercepts")},
+      {"banana", built_in("banana")},
+      {"funnel", built_in("funnel")},
+      {"eight-schools-centred", built_in("eight-schools-centred")},
+      {"student-t", built_in("student-t")},
+      {"log-exponential", built_in("log-exponential")},
+      {"two-mode-mixture", built_in("two-mode-mixture")},
+  };
+}
+
+struct Outcome {
+  double warmup = 0;      ///< gradients of all chains
+  double iterations = 0;  ///< of warmup
+  double gradients = 0;   ///< in all
+  double bulk = 0;        ///< least ESS over coordinates
+  double rhat = 0;
+  std::string metric;
+};
+
+Outcome run(const Density& density, const SampleSettings& settings) {
+  const SampleResult result = sample(density, settings);
+  Outcome outcome;
+  outcome.bulk = 1e300;
+  for (const ChainResult& chain : result.chains) {
+    outcome.warmup += static_cast<double>(chain.gradients_warmup);
+    outcome.gradients += static_cast<double>(chain.gradients_warmup + chain.gradients_sampling);
+  }
+  outcome.iterations = static_cast<double>(result.chains.front().warmup_iterations);
+  outcome.metric = describe(result.chains.front().tuning.metric->kind());
+  for (std::size_t j = 0; j < result.names.size(); ++j) {
+    std::vector<Series> chains;
+    for (const ChainResult& chain : result.chains) {
+      chains.push_back({chain.record.draws.data() + j, chain.record.size(),
+                        static_cast<std::ptrdiff_t>(result.names.size())});
+    }
+    const Convergence numbers = convergence(chains);
+    outcome.bulk = std::min(outcome.bulk, numbers.ess_bulk);
+    outcome.rhat = std::max(outcome.rhat, numbers.rhat);
+  }
+  return outcome;
+}
+
+struct Options {
+  std::size_t seeds = 10;
+  std::uint64_t first_seed = 1;
+  std::size_t threads = 1;
+  std::string credit = "experiments/data/german.data-numeric";
+  std::vector<std::string> targets;
+  SampleSettings settings;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  options.settings.threads = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string key = argv[i];
+    if (!key.starts_with("--")) {
+      options.targets.push_back(key);
+      continue;
+    }
+    if (++i == argc) throw ConfigError(fmt::format("{}: needs a value", key));
+    const std::string value = argv[i];
+    WarmupSettings& warmup = options.settings.warmup;
+    if (key == "--seeds") {
+      options.seeds = std::stoul(value);
+    } else if (key == "--first-seed") {
+      options.first_seed = std::stoul(value);
+    } else if (key == "--threads") {
+      options.threads = std::stoul(value);
+    } else if (key == "--credit") {
+      options.credit = value;
+    } else if (key == "--schedule") {
+      warmup.schedule = parse_warmup_schedule(value);
+    } else if (key == "--start") {
+      options.settings.start_kind = parse_start(value);
+    } else if (key == "--metric") {
+      warmup.choose_metric = value == "auto";
+      if (value == "dense") warmup.metric = MetricKind::dense;
+    } else {
+      throw ConfigError(fmt::format("{}: unknown option", key));
+    }
+  }
+  return options;
+}
+
+double median_of(const std::vector<Outcome>& outcomes,
+                 const std::function<double(const Outcome&)>& value) {
+  std::vector<double> values;
+  for (const Outcome& outcome : outcomes) values.push_back(value(outcome));
+  return median(values);
+}
+
+std::vector<Outcome> run_seeds(const Target& target, const Options& options) {
+  std::vector<Outcome> outcomes(options.seeds);
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  const Density density = target.make();
+  for (std::size_t t = 0; t < options.threads; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t s = next++; s < options.seeds; s = next++) {
+        SampleSettings settings = options.settings;
+        settings.seed = options.first_seed + s;
+        try {
+          outcomes[s] = run(density, settings);
+        } catch (const std::exception& error) {
+          outcomes[s].metric = error.what();
+          outcomes[s].rhat = nan_value;
+        }
+      }
+    });
+  }
+  return (threads.clear(), outcomes);
+}
+
+void print_row(const Target& target, const std::vector<Outcome>& outcomes) {
+  const auto efficiency = [](const Outcome& o) { return 1000 * o.bulk / o.gradients; };
+  const auto by = [](auto value) {
+    return [=](const Outcome& a, const Outcome& b) { return value(a) < value(b); };
+  };
+  std::map<std::string, int> metrics;
+  for (const Outcome& outcome : outcomes) ++metrics[outcome.metric];
+  std::string list;
+  for (const auto& [metric, count] : metrics) list += fmt::format(" {}:{}", metric, count);
+  const Outcome& worst = *std::ranges::min_element(outcomes, by(efficiency));
+  fmt::print("{:<22} {:>9.0f} {:>6.0f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.3f} {:>7.3f} {}\n",
+             target.name, median_of(outcomes, [](const Outcome& o) { return o.warmup; }),
+             median_of(outcomes, [](const Outcome& o) { return o.iterations; }),
+             median_of(outcomes, efficiency), efficiency(worst),
+             median_of(outcomes,
+                       [](const Outcome& o) { return 1000 * o.bulk / (o.gradients - o.warmup); }),
+             median_of(outcomes, [](const Outcome& o) { return o.rhat; }),
+             std::ranges::max_element(outcomes, by([](const Outcome& o) { return o.rhat; }))->rhat,
+             list);
+  std::fflush(stdout);
+}
+
+void measure(const Options& options) {
+  fmt::print("{:<22} {:>9} {:>6} {:>8} {:>8} {:>9} {:>7} {:>7} {}\n", "target", "warmup", "iter.",
+             "ESS/1000", "worst", "sampling", "rhat", "worst", " metric:seeds");
+  for (const Target& target : all_targets(options.credit)) {
+    const bool wanted = options.targets.empty() ||
+                        std::ranges::find(options.targets, target.name) != options.targets.end();
+    if (wanted) print_row(target, run_seeds(target, options));
+  }
+}
+
+}  // namespace
+}  // namespace rehmc
+
+int main(int argc, char** argv) {
+  try {
+    rehmc::measure(rehmc::parse(argc, argv));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "warmup_bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

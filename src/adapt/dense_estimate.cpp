@@ -1,0 +1,52 @@
+// Moments of states and gradients in units of each coordinate.
+#include "dense_estimate.hpp"
+
+#include "diagonal_ratio.hpp"
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+/// A symmetric matrix must have its rank from more states than it has rows, with a margin.
+constexpr Eigen::Index states_per_coordinate = 2;
+constexpr Eigen::Index more_states = 10;
+/// Small enough for condition numbers of 1e8.
+constexpr double ridge = 1e-10;
+
+Eigen::MatrixXd squares(const Eigen::MatrixXd& rows, double divisor) {
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rows.cols(), rows.cols());
+  result.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose(), 1 / divisor);
+  result.diagonal().array() += ridge;
+  return result.selfadjointView<Eigen::Lower>();
+}
+
+}  // namespace
+
+std::optional<UnitMoments> UnitMoments::of(const CentredStates& states) {
+  if (states.x.rows() < states_per_coordinate * states.x.cols() + more_states) return std::nullopt;
+  UnitMoments moments;
+  moments.unit = variance_ratio(states).cwiseSqrt();
+  if (!moments.unit.allFinite() || !(moments.unit.minCoeff() > 0)) return std::nullopt;
+  const Eigen::MatrixXd x = states.x * moments.unit.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd g = states.g * moments.unit.asDiagonal();
+  const double size = x.squaredNorm() / static_cast<double>(x.cols());
+  moments.xx = squares(x, size);
+  moments.gg = squares(g, size);
+  moments.gx.noalias() = g.transpose() * x / size;
+  if (!moments.xx.allFinite() || !moments.gg.allFinite()) return std::nullopt;
+  return moments;
+}
+
+std::shared_ptr<const Metric> UnitMoments::metric(const Eigen::MatrixXd& inverse_mass) const {
+  const Eigen::MatrixXd half = unit.asDiagonal() * inverse_mass * unit.asDiagonal();
+  const Eigen::MatrixXd full = 0.5 * (half + half.transpose());
+  try {
+    return make_dense_metric(static_cast<std::size_t>(full.rows()),
+                             {full.data(), static_cast<std::size_t>(full.size())});
+  } catch (const ConfigError&) {
+    return nullptr;
+  }
+}
+
+}  // namespace rehmc

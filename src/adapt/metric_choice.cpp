@@ -1,0 +1,133 @@
+// Cross-validation of metrics over chains.
+#include "metric_choice.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "dense_geometric.hpp"
+#include "dense_slope.hpp"
+#include "diagonal_ratio.hpp"
+#include "diagonal_variance.hpp"
+#include "low_rank_estimate.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using Rows =
+    Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+
+/// Beyond this dimension a dense matrix costs more than it gains.
+constexpr std::size_t most_dense = 500;
+
+constexpr std::array all_estimators{
+    MetricEstimator{"diagonal_ratio", MetricKind::diagonal, diagonal_ratio},
+    MetricEstimator{"diagonal_variance", MetricKind::diagonal, diagonal_variance},
+    MetricEstimator{"low_rank", MetricKind::low_rank, low_rank_estimate},
+    MetricEstimator{"dense_geometric", MetricKind::dense, dense_geometric},
+    MetricEstimator{"dense_slope", MetricKind::dense, dense_slope}};
+
+/// Writes the states of one chain about their mean. Everything is copied into matrices of Eigen
+/// first: the order of its sums depends on how memory is aligned.
+void centre_rows(const StateSample& chain, double total_draws, Eigen::Ref<Eigen::MatrixXd> x,
+                 Eigen::Ref<Eigen::MatrixXd> g) {
+  const auto rows = static_cast<Eigen::Index>(chain.weights.size());
+  const auto d = static_cast<Eigen::Index>(chain.dimension);
+  const Eigen::VectorXd weights = Eigen::Map<const Eigen::VectorXd>(chain.weights.data(), rows);
+  const Eigen::VectorXd root = (weights / total_draws).cwiseSqrt();
+  const auto centre = [&](const std::vector<double>& from, Eigen::Ref<Eigen::MatrixXd> to) {
+    const Eigen::MatrixXd states = Rows(from.data(), rows, d);
+    const Eigen::RowVectorXd mean = weights.transpose() * states / weights.sum();
+    to = root.asDiagonal() * (states.rowwise() - mean);
+  };
+  centre(chain.positions, x);
+  centre(chain.gradients, g);
+}
+
+}  // namespace
+
+CentredStates centred(std::span<const StateSample* const> chains) {
+  CentredStates states;
+  Eigen::Index rows = 0;
+  for (const StateSample* chain : chains) {
+    rows += static_cast<Eigen::Index>(chain->weights.size());
+    states.draws += static_cast<double>(chain->draws);
+  }
+  if (rows == 0) return states;
+  const auto d = static_cast<Eigen::Index>(chains.front()->dimension);
+  states.x.resize(rows, d);
+  states.g.resize(rows, d);
+  Eigen::Index row = 0;
+  for (const StateSample* chain : chains) {
+    const auto count = static_cast<Eigen::Index>(chain->weights.size());
+    if (count == 0) continue;
+    centre_rows(*chain, states.draws, states.x.middleRows(row, count),
+                states.g.middleRows(row, count));
+    row += count;
+  }
+  return states;
+}
+
+double mapping_loss(const Metric& metric, const CentredStates& states) {
+  const auto d = static_cast<std::size_t>(states.x.cols());
+  Eigen::VectorXd error(states.x.cols());
+  Eigen::VectorXd mapped(states.x.cols());
+  double loss = 0;
+  for (Eigen::Index row = 0; row < states.x.rows(); ++row) {
+    const Eigen::VectorXd g = states.g.row(row);
+    metric.inverse_mass_times({g.data(), d}, {error.data(), d});
+    error += states.x.row(row).transpose();
+    metric.mass_times({error.data(), d}, {mapped.data(), d});
+    loss += error.dot(mapped);
+  }
+  return loss;
+}
+
+std::vector<const StateSample*> every_second(std::span<const StateSample* const> chains,
+                                             std::size_t first) {
+  std::vector<const StateSample*> half;
+  for (std::size_t c = first; c < chains.size(); c += 2) half.push_back(chains[c]);
+  return half;
+}
+
+MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
+                           std::span<const StateSample* const> fitted,
+                           std::span<const StateSample* const> tested) {
+  struct Fold {
+    CentredStates fitted;
+    CentredStates tested;
+  };
+  std::vector<Fold> folds;
+  const CentredStates all = centred(fitted);
+  if (fitted.size() == 1) {
+    folds.push_back({all, centred(tested)});
+  } else {
+    folds.push_back({centred(every_second(fitted, 0)), centred(every_second(tested, 1))});
+    folds.push_back({centred(every_second(fitted, 1)), centred(every_second(tested, 0))});
+  }
+  MetricChoice best;
+  for (const MetricEstimator& estimator : estimators) {
+    double loss = 0;
+    for (const Fold& fold : folds) {
+      const auto metric = estimator.estimate(fold.fitted);
+      loss += metric ? mapping_loss(*metric, fold.tested) / static_cast<double>(folds.size())
+                     : std::numeric_limits<double>::infinity();
+    }
+    if (!std::isfinite(loss) || (best.estimator != nullptr && !(loss < best.loss))) continue;
+    auto metric = estimator.estimate(all);
+    if (metric) best = {&estimator, std::move(metric), loss};
+  }
+  return best;
+}
+
+std::vector<MetricEstimator> estimators_of(MetricKind kind, bool choose, std::size_t dimension) {
+  std::vector<MetricEstimator> result;
+  for (const MetricEstimator& estimator : all_estimators) {
+    const bool suits = estimator.kind != MetricKind::dense || dimension <= most_dense;
+    if (choose ? suits : estimator.kind == kind) result.push_back(estimator);
+  }
+  return result;
+}
+
+}  // namespace rehmc

@@ -1,0 +1,140 @@
+// One chain between shared iterations.
+#include "rehmc/adapt/pooled_warmup.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+constexpr double first_stage = 12;
+constexpr double growth = 1.5;
+/// While the metric is poor, a long trajectory costs more than it teaches.
+constexpr std::uint64_t early_stages = 2;
+constexpr int early_depth = 6;
+/// The step size that a stage begins with counts as this many trials with the acceptance asked for.
+constexpr double trials_of_guess = 3;
+/// In the first stage, the chain may still be on its way to the bulk of the target.
+constexpr double first_stage_memory = 0.8;
+constexpr double most_change = 2;
+constexpr int arrival = 4;
+/// Most states of a trajectory; most numbers that a stage holds.
+constexpr std::size_t most_states = 32;
+constexpr std::size_t least_states = 2;
+constexpr double most_numbers = 4e6;
+
+}  // namespace
+
+int end_of_stage(std::uint64_t stage, int iterations) {
+  const double end = std::floor(first_stage * std::pow(growth, static_cast<double>(stage)));
+  // A last stage that would be shorter than half of it is joined to the one before.
+  return end * (1 + growth) / 2 > iterations ? iterations : static_cast<int>(end);
+}
+
+PooledWarmup::PooledWarmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
+                           const Address& address, std::shared_ptr<const Metric> metric)
+    : kernel_settings_(kernel->settings()),
+      kernel_(std::move(kernel)),
+      settings_((settings.check(), settings)),
+      address_(address) {
+  if (metric == nullptr) metric = settings.initial_metric;
+  if (metric == nullptr) metric = make_unit_metric(kernel_->guard().dimension());
+  tuning_ = {settings.step_size, std::move(metric)};
+  shared_.tuning = tuning_;
+  shared_.ended = settings.iterations == 0;
+  if (done()) return;
+  Stream stream(this->address(), Purpose::step_size);
+  tuning_.step_size = find_step_size(*kernel_, tuning_, stream);
+  shared_.tuning = tuning_;
+  use_kernel(true);
+  begin_stage();
+}
+
+PooledWarmup::PooledWarmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
+                           const Address& address, ArchiveReader& stored)
+    : kernel_settings_(kernel->settings()),
+      kernel_(std::move(kernel)),
+      settings_((settings.check(), settings)),
+      address_(address) {
+  stored(*kernel_, tuning_, shared_, iteration_, previous_, current_, trials_, log_densities_);
+  if (!done()) use_kernel(shared_.stage < early_stages);
+}
+
+void PooledWarmup::archive(ArchiveWriter& archive) const {
+  archive(*kernel_, tuning_, shared_, iteration_, previous_, current_, trials_, log_densities_);
+}
+
+/// Moves the chain to a kernel with or without the limit on trees that early stages have.
+void PooledWarmup::use_kernel(bool early) {
+  KernelSettings wanted = kernel_settings_;
+  if (early) wanted.nuts.max_depth = std::min(wanted.nuts.max_depth, early_depth);
+  ArchiveWriter writer;
+  writer(*kernel_);
+  kernel_ = make_kernel(kernel_->guard().density(), wanted);
+  ArchiveReader reader(writer.bytes());
+  reader(*kernel_);
+  kernel_->record_visits(!done() && settings_.metric != MetricKind::unit);
+  early_ = early;
+}
+
+void PooledWarmup::begin_stage() {
+  trials_.assign(1,
+                 {tuning_.step_size, settings_.adapt_step_size.target_acceptance, trials_of_guess});
+}
+
+Address PooledWarmup::address() const {
+  return {address_.seed, address_.chain, static_cast<std::uint64_t>(iteration_)};
+}
+
+std::size_t PooledWarmup::states_per_draw() const {
+  const int begin = shared_.stage == 0 ? 0 : end_of_stage(shared_.stage - 1, settings_.iterations);
+  const double draws = end_of_stage(shared_.stage, settings_.iterations) - begin;
+  const double most =
+      most_numbers / (2 * draws * static_cast<double>(kernel_->guard().dimension()));
+  return std::clamp(static_cast<std::size_t>(most), least_states, most_states);
+}
+
+const Transition& PooledWarmup::step() {
+  if (done() || waiting())
+    throw ConfigError("warmup: this stage is over; adopt what the group agrees on");
+  const Transition& transition = kernel_->transition(tuning_, address());
+  const bool arriving = iteration_ < arrival;
+  if (settings_.metric != MetricKind::unit && !arriving) {
+    current_.add(transition, states_per_draw());
+  }
+  log_densities_.push_back(transition.state.log_density);
+  const double memory = shared_.stage == 0 ? first_stage_memory : 1;
+  for (StepTrial& trial : trials_) trial.weight *= memory;
+  trials_.push_back({tuning_.step_size, std::clamp(transition.acceptance, 0.0, 1.0), 1});
+  const double fitted = fit_step_size(trials_, settings_.adapt_step_size.target_acceptance);
+  tuning_.step_size =
+      std::clamp(fitted, tuning_.step_size / most_change, tuning_.step_size * most_change);
+  ++iteration_;
+  return transition;
+}
+
+void PooledWarmup::adopt(const SharedTuning& shared) {
+  shared_ = shared;
+  tuning_ = shared.tuning;
+  previous_ = std::move(current_);
+  current_ = {};
+  log_densities_.clear();
+  if (done() || (early_ && shared_.stage >= early_stages)) use_kernel(false);
+  if (!done()) begin_stage();
+}
+
+StageEvidence PooledWarmup::evidence() const {
+  // Without the guess that the stage began with.
+  return {shared_, previous_, current_, std::span(trials_).subspan(1), log_densities_};
+}
+
+FrozenKernel PooledWarmup::finish() && {
+  if (!done()) throw ConfigError("warmup: the group has not ended it");
+  return {std::move(kernel_), std::move(tuning_)};
+}
+
+}  // namespace rehmc

@@ -1,0 +1,227 @@
+// L-BFGS, and the choice of a point on its path by the ELBO.
+#include "rehmc/adapt/start.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "inverse_hessian.hpp"
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The climb has arrived when this many steps in a row gain less than this.
+constexpr int small_gains = 3;
+constexpr double small_gain = 0.05;
+constexpr int most_halvings = 25;
+/// Of the gain that the gradient promises (Armijo).
+constexpr double least_share = 1e-4;
+/// Points of the path that are remembered, and draws from the approximation at each of them.
+constexpr std::size_t most_points = 16;
+constexpr int draws_per_point = 4;
+/// Where logarithms of ratios of density and approximation spread by less, the approximation is
+/// good, and earlier points need not be tried.
+constexpr double good_spread = 1;
+constexpr double good_spread_per_coordinate = 0.02;
+
+std::uint64_t most_climb_gradients(std::size_t dimension) {
+  return 50 + 2 * std::min<std::uint64_t>(dimension, 200);
+}
+
+/// A point of the path with the curvature that was known there.
+struct PathPoint {
+  VectorXd x;
+  VectorXd gradient;
+  InverseHessian inverse_hessian;
+};
+
+struct Path {
+  std::vector<PathPoint> points;  ///< evenly spaced along the path, and the last one
+  bool arrived = false;
+  std::uint64_t steps = 0;
+
+  void add(const PathPoint& point) {
+    if (steps % stride == 0) {
+      if (points.size() == most_points) thin();
+      if (steps % stride == 0) points.push_back(point);
+    }
+    ++steps;
+  }
+
+ private:
+  void thin() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < points.size(); i += 2) std::swap(points[kept++], points[i]);
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(kept), points.end());
+    stride *= 2;
+  }
+  std::uint64_t stride = 1;
+};
+
+class Climb {
+ public:
+  Climb(Guard& guard, std::span<const double> from)
+      : guard_(guard),
+        most_(guard.evaluations() + most_climb_gradients(from.size())),
+        here_{Eigen::Map<const VectorXd>(from.data(), static_cast<Eigen::Index>(from.size())),
+              {},
+              InverseHessian(VectorXd())} {
+    here_.gradient.resize(here_.x.size());
+    height_ = evaluate(here_.x, here_.gradient);
+    here_.inverse_hessian.reset(here_.gradient);
+  }
+
+  Path run() {
+    Path path;
+    int small = 0;
+    while (std::isfinite(height_) && guard_.evaluations() < most_) {
+      const double before = height_;
+      if (!step()) {
+        path.arrived = height_ == before && converged_;
+        break;
+      }
+      path.add(here_);
+      small = height_ - before < small_gain ? small + 1 : 0;
+      if (small == small_gains) {
+        path.arrived = true;
+        break;
+      }
+    }
+    if (path.steps > 0) path.points.push_back(here_);
+    return path;
+  }
+
+ private:
+  double evaluate(const VectorXd& x, VectorXd& gradient) {
+    const auto d = static_cast<std::size_t>(x.size());
+    return guard_({x.data(), d}, {gradient.data(), d});
+  }
+
+  /// One step up, if there is one.
+  bool step() {
+    VectorXd direction = here_.inverse_hessian.times(here_.gradient);
+    double slope = direction.dot(here_.gradient);
+    if (!(slope > 0) || !std::isfinite(slope)) {
+      here_.inverse_hessian.reset(here_.gradient);
+      direction = here_.inverse_hessian.times(here_.gradient);
+      slope = direction.dot(here_.gradient);
+    }
+    converged_ = slope < small_gain * small_gain;
+    if (converged_ || !std::isfinite(slope)) return false;
+    double length = 1;
+    VectorXd gradient(here_.x.size());
+    for (int halving = 0; halving < most_halvings && guard_.evaluations() < most_; ++halving) {
+      const VectorXd x = here_.x + length * direction;
+      const double height = evaluate(x, gradient);
+      if (height >= height_ + least_share * length * slope) {
+        here_.inverse_hessian.learn(x - here_.x, here_.gradient - gradient);
+        here_.x = x;
+        here_.gradient = gradient;
+        height_ = height;
+        return true;
+      }
+      length *= 0.5;
+    }
+    return false;
+  }
+
+  Guard& guard_;
+  std::uint64_t most_;
+  PathPoint here_;
+  double height_ = -infinity;
+  bool converged_ = false;
+};
+
+/// A normal approximation, and what draws from it say about it.
+struct Approximation {
+  double elbo = -infinity;
+  double spread = infinity;  ///< of the logarithm of the ratio of density and approximation
+  /// The ELBO less a standard error: from so few draws, the greatest of many is often a lucky one.
+  double sure_elbo() const {
+    return elbo - spread / std::sqrt(static_cast<double>(draws_per_point));
+  }
+  VectorXd draw;  ///< one where the density is not 0
+  std::optional<DiagonalPlusLowRank> covariance;
+};
+
+Approximation approximate(Guard& guard, const PathPoint& point, Stream stream) {
+  Approximation result;
+  try {
+    result.covariance.emplace(point.inverse_hessian.as_operator());
+  } catch (const ConfigError&) {
+    return result;  // curvatures differ by more than rounding allows
+  }
+  const auto d = static_cast<std::size_t>(point.x.size());
+  const VectorXd centre = point.x + point.inverse_hessian.times(point.gradient);
+  VectorXd z(point.x.size());
+  VectorXd x(point.x.size());
+  VectorXd gradient(point.x.size());
+  double sum = 0;
+  double squares = 0;
+  for (int draw = 0; draw < draws_per_point; ++draw) {
+    stream.fill_normal({z.data(), d});
+    const double square = z.squaredNorm();
+    result.covariance->apply_inverse_root({z.data(), d}, {z.data(), d});
+    result.covariance->apply({z.data(), d}, {x.data(), d});
+    x += centre;
+    const double height = guard({x.data(), d}, {gradient.data(), d});
+    const double ratio = height + 0.5 * square + 0.5 * result.covariance->log_determinant();
+    sum += ratio;
+    squares += ratio * ratio;
+    if (std::isfinite(height) && result.draw.size() == 0) result.draw = x;
+  }
+  result.elbo = sum / draws_per_point;
+  result.spread = std::sqrt(std::max(0.0, squares / draws_per_point - result.elbo * result.elbo));
+  return result;
+}
+
+}  // namespace
+
+std::string_view describe(StartKind kind) noexcept {
+  return kind == StartKind::random ? "random" : "pathfinder";
+}
+
+StartKind parse_start(std::string_view name) {
+  for (const StartKind kind : {StartKind::random, StartKind::pathfinder}) {
+    if (name == describe(kind)) return kind;
+  }
+  throw ConfigError(fmt::format("start: found '{}', expected one of random, pathfinder", name));
+}
+
+std::uint64_t most_start_gradients(std::size_t dimension) {
+  return most_climb_gradients(dimension) + (most_points + 1) * draws_per_point + 1;
+}
+
+FoundStart find_start(Guard& guard, std::span<const double> from, const Address& address) {
+  const Path path = Climb(guard, from).run();
+  FoundStart start{{from.begin(), from.end()}, nullptr, path.steps};
+  // A climb that does not arrive may be in a spike, where differences of the ELBO are mostly noise.
+  if (!path.arrived) return start;
+  const double good = good_spread + good_spread_per_coordinate * static_cast<double>(from.size());
+  Approximation best;
+  for (std::size_t i = path.points.size(); i-- > 0;) {
+    // The same random numbers at every point: then differences are less noisy.
+    Approximation here = approximate(guard, path.points[i], Stream(address, Purpose::start));
+    if (here.draw.size() > 0 && (best.draw.size() == 0 || here.sure_elbo() > best.sure_elbo())) {
+      best = std::move(here);
+    }
+    if (best.spread < good) break;
+  }
+  if (best.draw.size() == 0) return start;
+  start.position.assign(best.draw.begin(), best.draw.end());
+  start.metric = make_low_rank_metric(std::move(*best.covariance));
+  return start;
+}
+
+}  // namespace rehmc

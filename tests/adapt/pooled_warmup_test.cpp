@@ -1,0 +1,144 @@
+// Warmup of chains that pool: stages, storage, and what a group concludes.
+#include "rehmc/adapt/pooled_warmup.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "models/banana.hpp"
+#include "models/correlated_normal.hpp"
+#include "models/wishart.hpp"
+#include "rehmc/adapt/warmup_group.hpp"
+#include "rehmc/core/error.hpp"
+#include "tests/dynamics/bumpy.hpp"
+
+namespace rehmc {
+namespace {
+
+using testing::Bumpy;
+
+TEST(PooledWarmup, HasStagesThatGrow) {
+  std::vector<int> ends;
+  for (std::uint64_t stage = 0; ends.empty() || ends.back() < 100; ++stage) {
+    ends.push_back(end_of_stage(stage, 100));
+  }
+  EXPECT_EQ(ends, (std::vector<int>{12, 18, 27, 40, 60, 100}));
+  EXPECT_EQ(end_of_stage(0, 5), 5);
+}
+
+/// Two chains and their shared iterations.
+class Pair {
+ public:
+  explicit Pair(Density density, MetricKind metric = MetricKind::diagonal, int iterations = 200) {
+    settings_.schedule = WarmupSchedule::pooled;
+    settings_.metric = metric;
+    settings_.choose_metric = metric == MetricKind::diagonal;
+    settings_.iterations = iterations;
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      auto kernel = make_kernel(density, {});
+      kernel->set_position(std::vector<double>(density.dimension(), 0.5 + c));
+      chains_.push_back(
+          std::make_unique<PooledWarmup>(std::move(kernel), settings_, Address{3, c, 0}, nullptr));
+    }
+    density_ = std::make_unique<Density>(density);
+  }
+
+  PooledWarmup& chain(std::size_t c) { return *chains_[c]; }
+  const std::vector<const PooledWarmup*> all() const {
+    return {chains_[0].get(), chains_[1].get()};
+  }
+
+  void run_stage() {
+    for (auto& chain : chains_) {
+      while (!chain->waiting()) chain->step();
+    }
+    const SharedTuning shared = pool(all());
+    for (auto& chain : chains_) chain->adopt(shared);
+  }
+
+  /// Stores a chain and continues with the copy.
+  void store_and_restore(std::size_t c) {
+    ArchiveWriter writer;
+    writer(*chains_[c]);
+    ArchiveReader reader(writer.bytes());
+    chains_[c] =
+        std::make_unique<PooledWarmup>(make_kernel(*density_, {}), settings_,
+                                       Address{3, static_cast<std::uint32_t>(c), 0}, reader);
+  }
+
+ private:
+  WarmupSettings settings_;
+  std::unique_ptr<Density> density_;
+  std::vector<std::unique_ptr<PooledWarmup>> chains_;
+};
+
+TEST(PooledWarmup, WaitsForItsGroup) {
+  Pair pair{Bumpy(2)};
+  while (!pair.chain(0).waiting()) pair.chain(0).step();
+  EXPECT_EQ(pair.chain(0).iteration(), 12);
+  EXPECT_THROW(pair.chain(0).step(), ConfigError);
+  EXPECT_THROW(pool(pair.all()), ConfigError) << "the other chain does not wait";
+  EXPECT_THROW(std::move(pair.chain(0)).finish(), ConfigError);
+}
+
+TEST(PooledWarmup, GivesAllChainsTheSameTuning) {
+  Pair pair(CorrelatedNormal(wishart_draw({.dimension = 5})));
+  pair.run_stage();
+  EXPECT_EQ(pair.chain(0).tuning().step_size, pair.chain(1).tuning().step_size);
+  EXPECT_EQ(pair.chain(0).tuning().metric, pair.chain(1).tuning().metric);
+  EXPECT_EQ(pair.chain(0).tuning().metric->kind(), MetricKind::dense);
+}
+
+TEST(PooledWarmup, EndsEarlyWhereNothingIsLeftToLearn) {
+  Pair pair(CorrelatedNormal(wishart_draw({.dimension = 5})));
+  while (!pair.chain(0).done()) pair.run_stage();
+  EXPECT_LT(pair.chain(0).iteration(), 150);
+  EXPECT_GE(pair.chain(0).iteration(), 27);
+}
+
+TEST(PooledWarmup, EndsAtItsLastIteration) {
+  Pair pair(Bumpy(3), MetricKind::diagonal, 15);
+  while (!pair.chain(0).done()) pair.run_stage();
+  EXPECT_EQ(pair.chain(0).iteration(), 15);
+}
+
+TEST(PooledWarmup, KeepsAUnitMetric) {
+  Pair pair(Bumpy(3), MetricKind::unit);
+  while (!pair.chain(0).done()) pair.run_stage();
+  EXPECT_EQ(pair.chain(0).tuning().metric->kind(), MetricKind::unit);
+}
+
+// Stored after any iteration, also while waiting, and in early stages with their own kernel.
+TEST(PooledWarmup, ContinuesFromStorageWithTheSameBits) {
+  const Density density = CorrelatedNormal(wishart_draw({.dimension = 4}));
+  Pair straight(density);
+  Pair stored(density);
+  for (int stage = 0; stage < 4 && !straight.chain(0).done(); ++stage) {
+    straight.run_stage();
+    stored.store_and_restore(0);
+    for (int i = 0; i < 3; ++i) stored.chain(0).step();
+    stored.store_and_restore(0);
+    while (!stored.chain(0).waiting()) stored.chain(0).step();
+    stored.store_and_restore(0);
+    stored.run_stage();
+    const Tuning& one = straight.chain(0).tuning();
+    const Tuning& other = stored.chain(0).tuning();
+    EXPECT_EQ(one.step_size, other.step_size);
+    EXPECT_EQ(one.metric->numbers(), other.metric->numbers());
+    EXPECT_EQ(straight.chain(0).kernel().guard().evaluations(),
+              stored.chain(0).kernel().guard().evaluations());
+  }
+}
+
+// The mapping loss of a density that is far from normal is large, and then little is known after a
+// few iterations, however stable it seems.
+TEST(PooledWarmup, TakesMoreIterationsWhereTheDensityIsFarFromNormal) {
+  Pair pair{Banana()};
+  while (!pair.chain(0).done()) pair.run_stage();
+  EXPECT_GE(pair.chain(0).iteration(), 60);
+}
+
+}  // namespace
+}  // namespace rehmc

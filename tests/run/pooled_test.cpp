@@ -1,0 +1,234 @@
+// Pooled warmup: the same draws on any engine, bounded work for bad densities, honest draws.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/correlated_normal.hpp"
+#include "models/student_t.hpp"
+#include "models/wishart.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
+#include "rehmc/run/sample.hpp"
+#include "tests/run/same_chain.hpp"
+
+namespace rehmc {
+namespace {
+
+SampleSettings pooled_run(int chains) {
+  SampleSettings settings;
+  settings.chains = chains;
+  settings.threads = 1;
+  settings.draws = 20;
+  settings.seed = 7;
+  settings.warmup.schedule = WarmupSchedule::pooled;
+  settings.warmup.choose_metric = true;
+  settings.start_kind = StartKind::pathfinder;
+  return settings;
+}
+
+/// A density whose batched call is the loop over the plain one.
+class Looped {
+ public:
+  std::size_t dimension() const { return normal_.dimension(); }
+  double operator()(std::span<const double> x, std::span<double> gradient) {
+    return normal_(x, gradient);
+  }
+  void evaluate_batch(const Batch& batch) {
+    for (std::size_t c = 0; c < batch.columns; ++c) {
+      batch.log_densities[c] = normal_({batch.positions + c * batch.stride, dimension()},
+                                       {batch.gradients + c * batch.stride, dimension()});
+    }
+  }
+
+ private:
+  CorrelatedNormal normal_{wishart_draw({.dimension = 7})};
+};
+
+void expect_same_chains(const SampleResult& one, const SampleResult& other, std::size_t count) {
+  for (std::size_t c = 0; c < count; ++c) {
+    SCOPED_TRACE(c);
+    testing::expect_same_chain(one.chains[c], other.chains[c]);
+  }
+}
+
+TEST(PooledRun, GivesTheSameDrawsOnAnyEngine) {
+  SampleSettings settings = pooled_run(20);
+  const SampleResult one = sample(Looped(), settings);
+  for (const int threads : {2, 3, 8}) {
+    settings.threads = threads;
+    expect_same_chains(one, sample(Looped(), settings), 20);
+  }
+  settings.engine = EngineKind::batch;
+  for (const int batch : {3, 20}) {
+    settings.batch = batch;
+    expect_same_chains(one, sample(Looped(), settings), 20);
+  }
+}
+
+TEST(PooledRun, LearnsWithinGroupsOfSixteenChains) {
+  const SampleResult many = sample(Looped(), pooled_run(36));
+  expect_same_chains(many, sample(Looped(), pooled_run(16)), 16);
+  EXPECT_EQ(many.chains[0].tuning.step_size, many.chains[15].tuning.step_size);
+  EXPECT_NE(many.chains[15].tuning.step_size, many.chains[16].tuning.step_size);
+  // A smaller group knows less: a control.
+  EXPECT_NE(many.chains[0].tuning.step_size,
+            sample(Looped(), pooled_run(2)).chains[0].tuning.step_size);
+}
+
+TEST(PooledRun, IsIndependentOfWhatIsKept) {
+  SampleSettings settings = pooled_run(3);
+  settings.kernel.recycling = parse_recycling("none");
+  const SampleResult none = sample(Looped(), settings);
+  settings.kernel.recycling = parse_recycling("all");
+  const SampleResult all = sample(Looped(), settings);
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(none.chains[c].record.draws, all.chains[c].record.draws);
+  }
+}
+
+TEST(PooledRun, StopsInWarmup) {
+  std::atomic<int> interrupts = 0;
+  std::atomic<int> calls = 0;
+  Looped normal;
+  const Density density(FunctionDensity(7, [&, normal](auto x, auto gradient) mutable {
+    if (++calls == 150) interrupts = 1;
+    return normal(x, gradient);
+  }));
+  const SampleResult result = sample(density, pooled_run(4), {.interrupts = &interrupts});
+  EXPECT_TRUE(result.stopped);
+  for (const ChainResult& chain : result.chains) EXPECT_EQ(chain.record.size(), 0U);
+  EXPECT_LT(calls, 3000);
+}
+
+TEST(PooledRun, WorksForPathsAndForASingleChain) {
+  for (const KernelKind kind : {KernelKind::nuts, KernelKind::nuts_slice, KernelKind::hmc}) {
+    SampleSettings settings = pooled_run(1);
+    settings.kernel.kind = kind;
+    const SampleResult result = sample(Looped(), settings);
+    EXPECT_EQ(result.chains[0].record.size(), 20U);
+  }
+}
+
+TEST(PooledRun, ReportsItsOwnLengthOfWarmup) {
+  SampleSettings settings = pooled_run(2);
+  Progress progress(2, 1000, 20);
+  const SampleResult result = sample(Looped(), settings, {.progress = &progress});
+  EXPECT_LT(result.chains[0].warmup_iterations, 200U);
+  EXPECT_EQ(progress.chains[0].warmup, result.chains[0].warmup_iterations);
+  EXPECT_EQ(progress.chains[0].iteration, result.chains[0].warmup_iterations + 20);
+  EXPECT_GT(result.chains[0].gradients_start, 5U);
+  EXPECT_GT(result.chains[0].gradients_warmup, result.chains[0].gradients_start);
+}
+
+// Dual averaging ends above the target (0.85 to 0.9 where 0.8 is asked for); the curve does not.
+// Means over 40 runs of 4 chains: an sd of 0.02 per run, 0.004 in all. The rest is what the curve
+// misses where acceptance depends on the place.
+TEST(PooledRun, HasTheAcceptanceThatWasAskedFor) {
+  double sum = 0;
+  constexpr int runs = 40;
+  for (int run = 0; run < runs; ++run) {
+    SampleSettings settings = pooled_run(4);
+    settings.seed = static_cast<std::uint64_t>(100 + run);
+    settings.draws = 50;
+    for (const ChainResult& chain : sample(StudentT(20, 10), settings).chains) {
+      for (const double acceptance : chain.record.acceptance) sum += acceptance / (4 * 50 * runs);
+    }
+  }
+  EXPECT_NEAR(sum, 0.8, 0.03);
+}
+
+// Warmup that ends too early leaves chains outside of the bulk. Averages over 300 runs of the first
+// 50 draws: their t statistics are beyond 4.5 once in 10^5 times, with 4 of them.
+TEST(PooledRun, LeavesChainsInTheBulk) {
+  constexpr int runs = 300;
+  std::vector<std::vector<double>> averages(4);
+  for (int run = 0; run < runs; ++run) {
+    SampleSettings settings = pooled_run(4);
+    settings.seed = static_cast<std::uint64_t>(500 + run);
+    settings.draws = 50;
+    const SampleResult result = sample(StudentT(2, 8), settings);
+    std::vector<double> sums(4);
+    for (const ChainResult& chain : result.chains) {
+      for (std::size_t i = 0; i < chain.record.draws.size(); ++i) {
+        const double x = chain.record.draws[i];
+        sums[i % 2] += x / 200;
+        sums[2 + i % 2] += (x * x - 8.0 / 6) / 200;  // the variance of Student's t
+      }
+    }
+    for (std::size_t k = 0; k < 4; ++k) averages[k].push_back(sums[k]);
+  }
+  for (const auto& series : averages) {
+    double mean = 0;
+    double squares = 0;
+    for (const double value : series) {
+      mean += value / runs;
+      squares += value * value / runs;
+    }
+    EXPECT_LT(std::abs(mean) / std::sqrt((squares - mean * mean) / runs), 4.5);
+  }
+}
+
+struct BadDensity {
+  std::string name;
+  std::size_t dimension;
+  std::function<double(double)> value;
+  std::function<double(double)> slope;
+};
+
+class PooledRunOfABadDensity : public ::testing::TestWithParam<BadDensity> {};
+
+// A clear error, or draws: within the gradients of 40 iterations of trees of full depth.
+TEST_P(PooledRunOfABadDensity, EndsInBoundedGradients) {
+  const BadDensity& bad = GetParam();
+  std::atomic<std::uint64_t> calls = 0;
+  const Density density(
+      FunctionDensity(bad.dimension, [&](std::span<const double> x, std::span<double> gradient) {
+        ++calls;
+        double sum = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          sum += bad.value(x[i]);
+          gradient[i] = bad.slope(x[i]);
+        }
+        return sum;
+      }));
+  SampleSettings settings = pooled_run(2);
+  settings.warmup.iterations = 30;
+  settings.draws = 10;
+  settings.kernel.nuts.max_depth = 8;
+  try {
+    const SampleResult result = sample(density, settings);
+    for (const ChainResult& chain : result.chains) EXPECT_EQ(chain.record.size(), 10U);
+  } catch (const ModelError& error) {
+    EXPECT_NE(std::string(error.what()), "");
+  }
+  EXPECT_LT(calls, 2 * 40 * 256 + 2 * 1000);
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PooledRunOfABadDensity,
+    ::testing::Values(
+        BadDensity{"improper", 3, [](double x) { return x; }, [](double) { return 1.0; }},
+        BadDensity{"constant", 2, [](double) { return 0.0; }, [](double) { return 0.0; }},
+        BadDensity{"unbounded", 2, [](double x) { return -std::log(std::abs(x)) - x * x; },
+                   [](double x) { return -1 / x - 2 * x; }},
+        BadDensity{"mostly_nan", 2, [](double x) { return std::abs(x) < 0.5 ? -x * x : nan_value; },
+                   [](double x) { return -2 * x; }},
+        BadDensity{"one_dimension", 1, [](double x) { return -0.5 * x * x; },
+                   [](double x) { return -x; }},
+        BadDensity{"discontinuous", 2, [](double x) { return -0.5 * x * x - (x > 0.5 ? 10 : 0); },
+                   [](double x) { return -x; }},
+        BadDensity{"wrong_gradient", 2, [](double x) { return -0.5 * x * x; },
+                   [](double x) { return x; }},
+        BadDensity{"half_line", 2, [](double x) { return x > 0 ? -x : -infinity; },
+                   [](double) { return -1.0; }}),
+    [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace rehmc
