@@ -1,8 +1,8 @@
 // What warmup costs, and what the sampler that it leaves is worth, on targets of many kinds.
 //
 // usage: warmup_bench [--seeds N] [--first-seed S] [--credit FILE] [--schedule stan|pooled]
-//                     [--start random|pathfinder] [--metric auto|diag|dense] [--threads T]
-//                     [TARGET...]
+//          [--start random|pathfinder] [--metric auto|diag|dense] [--target-accept A] [--threads T]
+//          [TARGET...]
 //
 // Four chains of 1000 draws per seed. Every evaluation of the density counts as a gradient. FILE is
 // german.data-numeric (experiments/data/README.md).
@@ -201,6 +201,8 @@ Options parse(int argc, char** argv) {
       options.credit = value;
     } else if (key == "--schedule") {
       warmup.schedule = parse_warmup_schedule(value);
+    } else if (key == "--target-accept") {
+      warmup.adapt_step_size.target_acceptance = std::stod(value);
     } else if (key == "--start") {
       options.settings.start_kind = parse_start(value);
     } else if (key == "--metric") {

@@ -45,6 +45,30 @@ void centre_rows(const StateSample& chain, double total_draws, Eigen::Ref<Eigen:
   centre(chain.gradients, g);
 }
 
+/// The first or the second half of the states of a chain.
+StateSample half_in_time(const StateSample& chain, std::size_t which) {
+  const std::size_t middle = chain.weights.size() / 2;
+  const std::size_t begin = which == 0 ? 0 : middle;
+  const std::size_t end = which == 0 ? middle : chain.weights.size();
+  const auto part = [](const std::vector<double>& of, std::size_t first, std::size_t last) {
+    return std::vector<double>(of.begin() + static_cast<std::ptrdiff_t>(first),
+                               of.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  const std::size_t d = chain.dimension;
+  StateSample half;
+  half.positions = part(chain.positions, begin * d, end * d);
+  half.gradients = part(chain.gradients, begin * d, end * d);
+  half.weights = part(chain.weights, begin, end);
+  half.draws = chain.draws / 2;
+  half.dimension = d;
+  return half;
+}
+
+CentredStates centred_one(const StateSample& chain) {
+  const StateSample* const one = &chain;
+  return centred({&one, 1});
+}
+
 }  // namespace
 
 CentredStates centred(std::span<const StateSample* const> chains) {
@@ -101,7 +125,9 @@ MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
   std::vector<Fold> folds;
   const CentredStates all = centred(fitted);
   if (fitted.size() == 1) {
-    folds.push_back({all, centred(tested)});
+    const std::array halves{half_in_time(*fitted.front(), 0), half_in_time(*fitted.front(), 1)};
+    folds.push_back({centred_one(halves[0]), centred_one(halves[1])});
+    folds.push_back({centred_one(halves[1]), centred_one(halves[0])});
   } else {
     folds.push_back({centred(every_second(fitted, 0)), centred(every_second(tested, 1))});
     folds.push_back({centred(every_second(fitted, 1)), centred(every_second(tested, 0))});

@@ -30,8 +30,8 @@ std::vector<const StateSample*> every_second(std::span<const StateSample* const>
 
 /// The estimator with the least loss on states of other chains: fitted to every second chain,
 /// tested on the others, and the other way round. Then its metric from all chains. `fitted` are the
-/// states to fit to, `tested` those to test on, chain by chain. A single chain is fitted and tested
-/// on itself.
+/// states to fit to, `tested` those to test on, chain by chain. Of a single chain, the first half
+/// of the states to fit to is tested on the second, and the other way round.
 MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
                            std::span<const StateSample* const> fitted,
                            std::span<const StateSample* const> tested);

@@ -207,6 +207,11 @@ TEST(MetricChoice, TakesADiagonalMetricWhereADenseOneAddsNoise) {
   const MetricChoice choice = choose_metric(estimators, all, all);
   ASSERT_NE(choice.metric, nullptr);
   EXPECT_EQ(choice.metric->kind(), MetricKind::diagonal);
+  // One chain must not be judged by the states that it was fitted to.
+  const std::span<const StateSample* const> one = std::span(all).first(1);
+  const MetricChoice alone = choose_metric(estimators, one, one);
+  ASSERT_NE(alone.metric, nullptr);
+  EXPECT_EQ(alone.metric->kind(), MetricKind::diagonal);
 }
 
 TEST(MetricChoice, HasNothingToOfferForFrozenChains) {
