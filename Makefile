@@ -81,6 +81,12 @@ tsan: dependencies build/tsan/build.ninja ## run the tests under the thread sani
 	@cmake --build build/tsan
 	@ctest --preset tsan -j $(JOBS)
 
+# TORTURE=--slice takes two minutes; that is what continuous integration runs.
+.PHONY: torture-kill
+torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming
+	@cmake --build $(RELEASE) --target rehmc_command
+	@REHMC=$(RELEASE)/rehmc tests/torture/kill $(TORTURE)
+
 .PHONY: format
 format: test-dependencies ## format all C++ files with .clang-format
 	@clang-format -i $(CXX_FILES)
