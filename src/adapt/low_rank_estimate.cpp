@@ -11,7 +11,7 @@ namespace rehmc {
 std::shared_ptr<const Metric> low_rank_estimate(const CentredStates& states) {
   const auto numbers = static_cast<std::size_t>(states.x.size());
   if (numbers == 0) return nullptr;
-  LowRankFit fit = LowRankFit::of(static_cast<std::size_t>(states.x.rows()),
+  LowRankFit fit = LowRankFit::of(static_cast<std::size_t>(states.x.cols()),
                                   {states.x.data(), numbers}, {states.g.data(), numbers});
   try {
     return make_low_rank_metric(

@@ -72,10 +72,10 @@ std::vector<double> numbers(const Eigen::MatrixXd& matrix) {
 
 }  // namespace
 
-LowRankFit LowRankFit::of(std::size_t states, std::span<const double> positions_by_coordinate,
+LowRankFit LowRankFit::of(std::size_t dimension, std::span<const double> positions_by_coordinate,
                           std::span<const double> gradients_by_coordinate) {
-  const auto rows = static_cast<Index>(states);
-  const Index d = static_cast<Index>(positions_by_coordinate.size()) / rows;
+  const auto d = static_cast<Index>(dimension);
+  const Index rows = static_cast<Index>(positions_by_coordinate.size()) / d;
   const Eigen::Map<const Eigen::MatrixXd> positions(positions_by_coordinate.data(), rows, d);
   const Eigen::Map<const Eigen::MatrixXd> gradients(gradients_by_coordinate.data(), rows, d);
   LowRankFit fit;

@@ -103,7 +103,7 @@ SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
   g.array().colwise() *= root.array();
   if (d > most_dense || draws < draws_per_coordinate * static_cast<double>(d)) {
     const auto numbers = static_cast<std::size_t>(x.size());
-    const auto fit = LowRankFit::of(static_cast<std::size_t>(x.rows()), {x.data(), numbers},
+    const auto fit = LowRankFit::of(static_cast<std::size_t>(x.cols()), {x.data(), numbers},
                                     {g.data(), numbers});
     return from_low_rank(fit, x_mean, g_mean);
   }

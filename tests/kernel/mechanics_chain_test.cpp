@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rehmc/kernel/kernel.hpp"
+#include "rehmc/recycle/recyclers.hpp"
 #include "tests/kernel/mechanics.hpp"
 
 namespace rehmc {
@@ -103,8 +104,14 @@ std::map<Numbers, double> weight_by_position(const Transition& transition) {
   return weights;
 }
 
+/// Whether a state that fills several slots is kept once, with their total weight.
+bool keeps_no_copies(const Recycling& recycling) {
+  return recycling.kind == RecyclingKind::spread && recycling.count > most_copies;
+}
+
 std::size_t expected_slots(const Recycling& recycling, const Transition& transition,
                            std::uint64_t path_steps) {
+  if (keeps_no_copies(recycling)) return weight_by_position(transition).size();
   switch (recycling.kind) {
     case RecyclingKind::none:
       return 1;
@@ -145,7 +152,10 @@ TEST(Kept, WeightsSumToOneAndStatesCarryTheirOwnDensity) {
         for (const WeightedState& kept : transition.recycled) {
           ASSERT_GT(kept.weight, 0);
           sum += kept.weight;
-          if (recycling.kind != RecyclingKind::all) {
+          if (keeps_no_copies(recycling)) {
+            const double slots = kept.weight * static_cast<double>(recycling.count);
+            ASSERT_NEAR(slots, std::round(slots), 1e-9);
+          } else if (recycling.kind != RecyclingKind::all) {
             ASSERT_EQ(kept.weight, 1.0 / static_cast<double>(transition.recycled.size()));
           }
           // Exactly the numbers that the model computes there.
@@ -185,10 +195,11 @@ TEST(Kept, SliceWeightsAreEqual) {
 // w) of them; Algorithm 2 of Nishimura & Dunson (2020) gives every one of |A| states floor(K/|A|)
 // or one more.
 TEST(Kept, MoreSlotsThanStatesAreFilledWithCopies) {
-  constexpr std::size_t slots = 100;
   const Tuning tuning = testing::diagonal_tuning(dimension, 0.35);
   for (const KernelKind kind : every_kernel) {
-    for (const RecyclingKind recycling : {RecyclingKind::spread, RecyclingKind::simple}) {
+    for (const auto& [recycling, slots] : {Recycling{RecyclingKind::spread, most_copies},
+                                           Recycling{RecyclingKind::spread, most_copies + 36},
+                                           Recycling{RecyclingKind::simple, 100}}) {
       if (recycling == RecyclingKind::simple && kind != KernelKind::nuts_slice) continue;
       SCOPED_TRACE(describe(kind));
       KernelSettings with_all = kernel_settings(kind, {RecyclingKind::all});
@@ -201,12 +212,14 @@ TEST(Kept, MoreSlotsThanStatesAreFilledWithCopies) {
         const auto all = weight_by_position(reference->transition(tuning, address(i)));
         const Transition& transition = kernel->transition(tuning, address(i));
         ASSERT_LE(all.size(), 8U);
-        ASSERT_EQ(transition.recycled.size(), slots);
         const auto kept = weight_by_position(transition);
+        ASSERT_EQ(transition.recycled.size(),
+                  keeps_no_copies({recycling, slots}) ? kept.size() : slots);
         for (const auto& [position, weight] : all) {
           const auto found = kept.find(position);
-          const double copies = slots * (found == kept.end() ? 0.0 : found->second);
-          ASSERT_LT(std::abs(copies - slots * weight), 1 + 1e-9);
+          const auto of_slots = static_cast<double>(slots);
+          const double copies = of_slots * (found == kept.end() ? 0.0 : found->second);
+          ASSERT_LT(std::abs(copies - of_slots * weight), 1 + 1e-9);
         }
       }
     }

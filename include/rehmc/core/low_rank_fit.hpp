@@ -14,9 +14,10 @@ struct LowRankFit {
   std::vector<double> directions;  ///< U, column by column; empty if C is better diagonal
   std::vector<double> stretch;     ///< Lambda
 
-  /// Least squares of positions on gradients, both centred: `states` numbers for each coordinate in
-  /// turn, every state multiplied by the square root of its weight; weights sum to 1.
-  static LowRankFit of(std::size_t states, std::span<const double> positions,
+  /// Least squares of positions on gradients, both centred: the states' numbers for each coordinate
+  /// in turn, every state multiplied by the square root of its weight; weights sum to 1. Without
+  /// states the scale is not a number.
+  static LowRankFit of(std::size_t dimension, std::span<const double> positions,
                        std::span<const double> gradients);
 };
 
