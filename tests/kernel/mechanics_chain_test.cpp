@@ -104,14 +104,17 @@ std::map<Numbers, double> weight_by_position(const Transition& transition) {
   return weights;
 }
 
-/// Whether a state that fills several slots is kept once, with their total weight.
-bool keeps_no_copies(const Recycling& recycling) {
-  return recycling.kind == RecyclingKind::spread && recycling.count > most_copies;
+/// Whether a state that fills several slots is kept once, with their total weight. With unequal
+/// weights, `simple` draws its slots one by one.
+bool keeps_no_copies(KernelKind kernel, const Recycling& recycling) {
+  const bool shared = recycling.kind == RecyclingKind::spread ||
+                      (recycling.kind == RecyclingKind::simple && kernel == KernelKind::nuts_slice);
+  return shared && recycling.count > most_copies;
 }
 
-std::size_t expected_slots(const Recycling& recycling, const Transition& transition,
-                           std::uint64_t path_steps) {
-  if (keeps_no_copies(recycling)) return weight_by_position(transition).size();
+std::size_t expected_slots(KernelKind kernel, const Recycling& recycling,
+                           const Transition& transition, std::uint64_t path_steps) {
+  if (keeps_no_copies(kernel, recycling)) return weight_by_position(transition).size();
   switch (recycling.kind) {
     case RecyclingKind::none:
       return 1;
@@ -146,13 +149,13 @@ TEST(Kept, WeightsSumToOneAndStatesCarryTheirOwnDensity) {
         const Transition& transition = kernel->transition(tuning, address(i));
         const auto steps =
             static_cast<std::uint64_t>(std::lround(transition.path_length / tuning.step_size));
-        ASSERT_EQ(transition.recycled.size(), expected_slots(recycling, transition, steps));
+        ASSERT_EQ(transition.recycled.size(), expected_slots(kind, recycling, transition, steps));
         double sum = 0;
         Numbers gradient(dimension);
         for (const WeightedState& kept : transition.recycled) {
           ASSERT_GT(kept.weight, 0);
           sum += kept.weight;
-          if (keeps_no_copies(recycling)) {
+          if (keeps_no_copies(kind, recycling)) {
             const double slots = kept.weight * static_cast<double>(recycling.count);
             ASSERT_NEAR(slots, std::round(slots), 1e-9);
           } else if (recycling.kind != RecyclingKind::all) {
@@ -214,7 +217,7 @@ TEST(Kept, MoreSlotsThanStatesAreFilledWithCopies) {
         ASSERT_LE(all.size(), 8U);
         const auto kept = weight_by_position(transition);
         ASSERT_EQ(transition.recycled.size(),
-                  keeps_no_copies({recycling, slots}) ? kept.size() : slots);
+                  keeps_no_copies(kind, {recycling, slots}) ? kept.size() : slots);
         for (const auto& [position, weight] : all) {
           const auto found = kept.find(position);
           const auto of_slots = static_cast<double>(slots);
