@@ -49,7 +49,6 @@ void set_more_draws(Manifest& manifest, const RunFolder& folder, int more_draws)
   manifest.settings.until.clear();  // already decided; extend adds a fixed number of draws
   manifest.settings.check();
   require_growing_files(folder, manifest);
-  write_manifest(folder, manifest);
 }
 
 int continue_run(const ResumeOptions& options, int more_draws) {
@@ -63,11 +62,12 @@ int continue_run(const ResumeOptions& options, int more_draws) {
         "that version would have drawn\n",
         options.run, manifest.version, version());
   }
-  if (more_draws > 0) {
-    set_more_draws(manifest, folder, more_draws);
-  }
+  if (more_draws > 0) set_more_draws(manifest, folder, more_draws);
+  const OpenedModel model = stored_model(manifest, folder, options.trusted);
+  // Only now: a run whose model cannot be opened stays as it was, finished.
+  if (more_draws > 0) write_manifest(folder, manifest);
   if (options.threads >= 0) manifest.settings.sample.threads = options.threads;
-  return run_job(stored_model(manifest, folder, options.trusted), manifest, folder, options.show);
+  return run_job(model, manifest, folder, options.show);
 }
 
 void add_common(Command command, ResumeOptions& options) {

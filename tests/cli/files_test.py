@@ -108,7 +108,7 @@ class Files(unittest.TestCase):
                     self.assertEqual(bounds, set() if folder == self.run_folder else quantiles)
                 if "sharpened" in parameter:
                     features = parameter["sharpened"]["features"]
-                    values = [name for name in estimates if not name.startswith(("mcse_", "ess_"))]
+                    values = [name for name in estimates if not name.startswith(("mcse_", "degrees_", "ess_"))]
                     self.assertEqual(list(features), values)
                     self.assertLessEqual(set(features.values()), sets)
         self.assertEqual(told["errors_from"], "batch means")
