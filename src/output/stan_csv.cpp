@@ -210,7 +210,8 @@ std::string stan_timing(double seconds_warmup, double seconds_sampling) {
 StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
                          const std::vector<std::string>& names)
     : file_(path), info_(std::move(info)), head_(stan_csv_head(info_, names)) {
-  file_.will_patch(head_.num_samples_at, head_.num_samples_width);
+  const bool both = info_.warmup.schedule == WarmupSchedule::pooled;
+  file_.will_patch(head_.num_samples_at, (both ? counts_with_warmup(0) : counts()).size());
   file_.waiting() += std::exchange(head_.text, {});
 }
 
@@ -230,13 +231,18 @@ void StanCsvSink::add(const ReadDraw& draw, std::uint64_t index) {
   if (index % static_cast<std::uint64_t>(info_.thin) == 0) append_stan_row(file_.waiting(), draw);
 }
 
+std::string StanCsvSink::counts() const {
+  return num_samples_field(draws_, head_.num_samples_width);
+}
+
+std::string StanCsvSink::counts_with_warmup(std::uint64_t warmup) const {
+  return counts() + "\n#     num_warmup = " + num_samples_field(warmup, num_warmup_width);
+}
+
 void StanCsvSink::sync() {
-  std::string counts = num_samples_field(draws_, head_.num_samples_width);
-  // The next line has the iterations of warmup, whose number is known once they are recorded.
-  if (warmup_ > 0 && info_.warmup.schedule == WarmupSchedule::pooled) {
-    counts += "\n#     num_warmup = " + num_samples_field(warmup_, num_warmup_width);
-  }
-  file_.patch(head_.num_samples_at, std::move(counts));
+  // The number of iterations of a pooled warmup is known once they are recorded.
+  const bool both = warmup_ > 0 && info_.warmup.schedule == WarmupSchedule::pooled;
+  file_.patch(head_.num_samples_at, both ? counts_with_warmup(warmup_) : counts());
   file_.sync();
 }
 

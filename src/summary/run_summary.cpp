@@ -86,6 +86,7 @@ RunSummary summarise_running(const SampleResult& result, bool sharpen) {
     diagnostics.seconds_warmup += chain.seconds_warmup;
     diagnostics.seconds_sampling += chain.seconds_sampling;
   }
+  summary.parameters.reserve(result.names.size());
   for (std::size_t p = 0; p < result.names.size(); ++p) {
     RunningEstimate estimate = running_estimate(chains, p);
     ParameterSummary& row = summary.parameters.emplace_back();

@@ -38,6 +38,7 @@ std::vector<ParameterSummary> summarise(const SampleResult& result) {
   std::vector<std::vector<std::size_t>> begins;
   for (const ChainResult& chain : result.chains) begins.push_back(kept_begins(chain.record));
   std::vector<ParameterSummary> summary;
+  summary.reserve(result.names.size());
   for (std::size_t p = 0; p < result.names.size(); ++p) {
     const std::vector<Series> chains = drawn_series(result, p);
     ParameterSummary& row = summary.emplace_back();

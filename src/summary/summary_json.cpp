@@ -13,20 +13,22 @@ using Json = nlohmann::ordered_json;
 
 Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) {
   Json json;
+  // Sums of many coordinates leave them unknown.
+  const bool degrees = bounds.empty();
   json["mean"] = estimate.mean;
   json["mcse_mean"] = estimate.mcse_mean;
-  json["degrees_mean"] = estimate.degrees_mean;
+  if (degrees) json["degrees_mean"] = estimate.degrees_mean;
   json["ess_mean"] = estimate.ess_mean;
   json["sd"] = estimate.sd;
   json["mcse_sd"] = estimate.mcse_sd;
-  json["degrees_sd"] = estimate.degrees_sd;
+  if (degrees) json["degrees_sd"] = estimate.degrees_sd;
   json["ess_sd"] = estimate.ess_sd;
   for (std::size_t i = 0; i < estimate.quantiles.size(); ++i) {
     const QuantileEstimate& quantile = estimate.quantiles[i];
     const std::string q = fmt::format("q{}", 100 * quantile.probability);
     json[q] = quantile.value;
     json["mcse_" + q] = quantile.mcse;
-    json["degrees_" + q] = quantile.degrees;
+    if (degrees) json["degrees_" + q] = quantile.degrees;
     json["ess_" + q] = quantile.ess;
     if (!bounds.empty()) json["bin_error_" + q] = bounds[i];
   }
@@ -91,6 +93,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   text.erase(text.rfind("\n}"));
   text += ",\n  \"parameters\": [";
   const char* separator = "\n    ";
+  std::size_t written = 0;
   for (const ParameterSummary& row : summary.parameters) {
     Json parameter;
     parameter["name"] = row.name;
@@ -109,6 +112,9 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
     }
     text += separator + parameter.dump();
     separator = ",\n    ";
+    // From what the first ones take, since a text that grows by doubling takes twice its size.
+    constexpr std::size_t some = 100;
+    if (++written == some) text.reserve(text.size() / some * (summary.parameters.size() + some));
   }
   return text + "\n  ]\n}\n";
 }

@@ -79,6 +79,10 @@ class StanCsvSink final : public Sink {
   FileSeal seal() const { return file_.seal(); }
 
  private:
+  /// What is written over the numbers of draws, and of iterations of warmup in the next line.
+  std::string counts() const;
+  std::string counts_with_warmup(std::uint64_t warmup) const;
+
   GrowingFile file_;
   StanCsvInfo info_;
   StanCsvHead head_;  ///< without its text
