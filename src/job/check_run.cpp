@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "chain_checkpoint.hpp"
 #include "output_checksums.hpp"
@@ -185,7 +187,7 @@ class Inspection {
           if (!timing.starts_with(rest)) {
             inspect_rest(path, rest);
           } else if (seal.bytes > 0) {
-            inspect_num_samples(path, head.substr(seal.hole_begin), checkpoint.draws());
+            inspect_counts(path, head.substr(seal.hole_begin), checkpoint.draws());
           }
           say(Kind::good, fmt::format("{}: {} draws, thinned by {}", path.string(),
                                       checkpoint.draws(), manifest_.settings.thin));
@@ -204,19 +206,39 @@ class Inspection {
                                 path.string(), rest.size(), command("resume")));
   }
 
-  /// A process that was killed may have counted draws that it had no row for yet.
-  void inspect_num_samples(const files::path& path, const std::string& field,
-                           std::uint64_t draws) const {
-    std::uint64_t found = 0;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), found);
+  /// What changes in place: the number of draws and, in the next line, that of iterations of a
+  /// pooled warmup. A process that was killed may have counted what it had no row for yet.
+  void inspect_counts(const files::path& path, const std::string& hole, std::uint64_t draws) const {
+    const std::size_t line_end = hole.find('\n');
     const auto thin = static_cast<std::uint64_t>(manifest_.settings.thin);
     const auto rows = [&](std::uint64_t count) { return (count + thin - 1) / thin; };
-    const bool blank =
-        std::all_of(end, field.data() + field.size(), [](char c) { return c == ' '; });
-    if (error == std::errc{} && blank && rows(found) == rows(draws)) return;
+    const std::string samples = hole.substr(0, line_end);
+    const std::optional<std::uint64_t> found = padded_number(samples);
+    if (!found || rows(*found) != rows(draws)) {
+      throw DataError(
+          fmt::format("{}: was changed after rehmc wrote it: num_samples is '{}', expected {}",
+                      path.string(), samples.substr(0, samples.find(' ')), draws));
+    }
+    if (line_end == std::string::npos) return;
+    constexpr std::string_view before = "\n#     num_warmup = ";
+    const std::string rest = hole.substr(line_end);
+    const auto most = static_cast<std::uint64_t>(manifest_.settings.sample.warmup.iterations);
+    if (rest.starts_with(before)) {
+      const std::optional<std::uint64_t> warmup = padded_number(rest.substr(before.size()));
+      if (warmup && *warmup <= most) return;
+    }
     throw DataError(
-        fmt::format("{}: was changed after rehmc wrote it: num_samples is '{}', expected {}",
-                    path.string(), field.substr(0, field.find(' ')), draws));
+        fmt::format("{}: was changed after rehmc wrote it: num_warmup is not a number up to {}",
+                    path.string(), most));
+  }
+
+  /// A number followed by blanks alone.
+  static std::optional<std::uint64_t> padded_number(const std::string& field) {
+    std::uint64_t number = 0;
+    const char* const last = field.data() + field.size();
+    const auto [end, error] = std::from_chars(field.data(), last, number);
+    const bool blank = std::all_of(end, last, [](char c) { return c == ' '; });
+    return error == std::errc{} && blank ? std::optional(number) : std::nullopt;
   }
 
   void inspect_recycled(std::size_t chain, const ChainCheckpoint& checkpoint) {
