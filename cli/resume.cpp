@@ -65,7 +65,11 @@ int continue_run(const ResumeOptions& options, int more_draws) {
   if (more_draws > 0) set_more_draws(manifest, folder, more_draws);
   const OpenedModel model = stored_model(manifest, folder, options.trusted);
   // Only now: a run whose model cannot be opened stays as it was, finished.
-  if (more_draws > 0) write_manifest(folder, manifest);
+  if (more_draws > 0) {
+    write_manifest(folder, manifest);
+  } else {
+    require_growing_files(folder, manifest);
+  }
   if (options.threads >= 0) manifest.settings.sample.threads = options.threads;
   return run_job(model, manifest, folder, options.show);
 }

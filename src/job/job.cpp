@@ -208,11 +208,16 @@ SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
 }
 
 void require_growing_files(const RunFolder& folder, const Manifest& manifest) {
-  if (!manifest.settings.store_draws) return;
+  const std::vector<std::size_t> columns =
+      recorded_columns(names_of(manifest.quantities), manifest.settings);
   const std::string run = essence(manifest);
   for (std::size_t chain = 0; chain < static_cast<std::size_t>(manifest.settings.sample.chains);
        ++chain) {
-    const ChainCheckpoint checkpoint = stored_checkpoint(folder, run, chain);
+    const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
+    if (!stored.found) continue;
+    const ChainCheckpoint checkpoint = parse_checkpoint(stored.content, folder, run, chain);
+    load_chain(folder, chain, manifest, columns, checkpoint);
+    if (!manifest.settings.store_draws) continue;
     require_sealed(folder, chain, folder.draws(chain), checkpoint.draws_seal);
     require_sealed(folder, chain, folder.recycled(chain), checkpoint.recycled_seal);
   }

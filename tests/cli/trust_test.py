@@ -133,7 +133,7 @@ class Code(WithFolder):
 
     def test_no_program_of_a_folder_reads_a_file(self):
         secret = self.path / "secret.txt"
-        secret.write_text("the secret is 42", encoding="utf-8")
+        secret.write_text("the treasure is below the old oak", encoding="utf-8")
         blocks = "parameters { real x; }\nmodel { x ~ normal(0, 1); }\n"
         for include in (f"#include {secret}\n{blocks}", f'{blocks} #include "{secret}"', f"/* */ #include <{secret}>\n{blocks}"):
             run = self.make_program(include, {"stan_backend": "interpret"})
@@ -142,7 +142,7 @@ class Code(WithFolder):
                     result = self.rehmc(command, run)
                     self.assertEqual(result.returncode, DATA, result.stderr)
                     self.assertIn("model.stan" if command == "resume" else "manifest.json", result.stderr)
-                    self.assertNotIn("42", result.stdout + result.stderr)
+                    self.assertNotIn("old oak", result.stdout + result.stderr)
 
     def test_links_are_not_followed(self):
         precious = self.path / "precious"

@@ -84,7 +84,9 @@ class Job {
 /// what can still be read.
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest);
 
-/// Throws as above if a CSV file, to which a longer run would append, is lost or damaged.
+/// Throws as above if a file that a longer run would append to is lost or damaged. Chains without a
+/// checkpoint start over and need none. Chains run side by side: only before the first of them
+/// writes can a refusal leave the folder as it is.
 void require_growing_files(const RunFolder& folder, const Manifest& manifest);
 
 }  // namespace rehmc
