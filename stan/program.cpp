@@ -115,28 +115,31 @@ std::size_t end_of_aside(std::string_view code, std::size_t at) {
   return at;
 }
 
+/// Calls visit(position) for the characters outside comments and strings, as long as it returns
+/// true.
+template <class Visit>
+void visit_code(std::string_view code, const Visit& visit) {
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = end_of_aside(code, at);
+    if (end == at && !visit(at)) return;
+    at = std::max(end, at + 1);
+  }
+}
+
 /// DataError if brackets are nested so deeply that a translator would need minutes, or crash.
 void check_nesting(const std::string& code, const files::path& file) {
   constexpr int most_open = 500;
   int depth = 0;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = end_of_aside(code, at);
-    if (end > at) {
-      at = end;
-      continue;
-    }
+  visit_code(code, [&](std::size_t at) {
     if (std::string_view("([{").find(code[at]) != std::string_view::npos) ++depth;
     if (std::string_view(")]}").find(code[at]) != std::string_view::npos) --depth;
-    if (depth > most_open) {
-      throw DataError(fmt::format(
-          "{}: its brackets are nested more than {} deep (on line {} of the whole program); "
-          "expected "
-          "fewer",
-          file.string(), most_open,
-          1 + std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
-    }
-    ++at;
-  }
+    if (depth <= most_open) return true;
+    const auto here = code.begin() + static_cast<std::ptrdiff_t>(at);
+    throw DataError(fmt::format(
+        "{}: its brackets are nested more than {} deep (on line {} of the whole program); "
+        "expected fewer",
+        file.string(), most_open, 1 + std::count(code.begin(), here, '\n')));
+  });
 }
 
 }  // namespace
@@ -144,21 +147,16 @@ void check_nesting(const std::string& code, const files::path& file) {
 std::string without_generated(const std::string& code) {
   constexpr std::string_view keyword = "generated";
   int depth = 0;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = end_of_aside(code, at);
-    if (end > at) {
-      at = end;
-      continue;
-    }
+  std::size_t end = code.size();
+  visit_code(code, [&](std::size_t at) {
     if (code[at] == '{') ++depth;
     if (code[at] == '}') --depth;
     // Outside of all blocks nothing else can begin like this.
-    if (depth == 0 && std::string_view(code).substr(at).starts_with(keyword)) {
-      return code.substr(0, at);
-    }
-    ++at;
-  }
-  return code;
+    if (depth != 0 || !std::string_view(code).substr(at).starts_with(keyword)) return true;
+    end = at;
+    return false;
+  });
+  return code.substr(0, end);
 }
 
 Program read_program(const files::path& file, const std::vector<std::string>& include_paths) {

@@ -31,11 +31,11 @@ Estimate unknown_estimate(std::span<const double> probabilities) {
   return result;
 }
 
-/// Degrees of freedom of the error of the mean of a series with this effective size.
-double degrees_of(const ChainTable& table, double effective_size) {
+/// Degrees of freedom of the error of the mean of a series.
+double degrees_of(const ChainTable& table, double squared_error) {
   const double mean = mean_of(table.values);
   const ChainTable centred = transformed(table, [mean](double x) { return x - mean; });
-  return with_unseen_events(centred, variance_of(centred.values) / effective_size).degrees;
+  return with_unseen_events(centred, squared_error).degrees;
 }
 
 /// Whether numbers differ by no more than rounding in a weighted mean of equal numbers.
@@ -259,18 +259,21 @@ Estimate plain_estimate(Chains chains, std::span<const double> probabilities) {
   result.mcse_mean = result.sd / std::sqrt(result.ess_mean);
   result.ess_sd = ess_sd_of(table, effective_size);
   result.mcse_sd = mcse_sd_of(table, effective_size);
-  result.degrees_mean = degrees_of(table, result.ess_mean);
+  result.degrees_mean = degrees_of(table, result.mcse_mean * result.mcse_mean);
   const double mean = result.mean;
   const ChainTable squares =
       transformed(table, [mean](double x) { return (x - mean) * (x - mean); });
-  result.degrees_sd = degrees_of(squares, effective_size.of_split(squares));
+  // The delta method, as in mcse_sd_of().
+  const double error_of_variance = 2 * result.sd * result.mcse_sd;
+  result.degrees_sd = degrees_of(squares, error_of_variance * error_of_variance);
   for (auto& quantile : result.quantiles) {
     quantile.ess =
         ess_quantile_of(table, distribution.values(), quantile.probability, effective_size);
     quantile.mcse = mcse_quantile_of(distribution.values(), quantile.probability, quantile.ess);
     const double value = quantile.value;
-    quantile.degrees = degrees_of(
-        transformed(table, [value](double x) { return x <= value ? 1.0 : 0.0; }), quantile.ess);
+    quantile.degrees =
+        degrees_of(transformed(table, [value](double x) { return x <= value ? 1.0 : 0.0; }),
+                   quantile.probability * (1 - quantile.probability) / quantile.ess);
   }
   return result;
 }

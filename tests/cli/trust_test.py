@@ -229,6 +229,17 @@ class Integrity(WithFolder):
                 self.assertIn("chain-1.csv", result.stdout + result.stderr)  # what is still usable
         self.assertEqual({path.name: path.read_bytes() for path in run.iterdir()}, before)
 
+    def test_other_chains_do_not_write_beside_a_damaged_one(self):
+        run = self.sample()
+        states = run / "states-2.bin"
+        content = bytearray(states.read_bytes())
+        content[65] ^= 1
+        states.write_bytes(content)
+        before = {path.name: path.read_bytes() for path in run.iterdir()}
+        # On one thread the whole chain would go first.
+        self.assert_names(self.rehmc("resume", run, "--threads", 1), DATA, "states-2.bin")
+        self.assertEqual({path.name: path.read_bytes() for path in run.iterdir()}, before)
+
     def test_changed_csv_files(self):
         whole = self.sample()
         for name in ("chain-2.csv", "recycled-1.csv"):

@@ -1,6 +1,7 @@
 // Conditions for stopping: what can be written, what cannot, and when they hold.
 #include "rehmc/job/until.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,6 +116,26 @@ TEST(Until, UsesTheRecycledErrorIfThereIsOne) {
   summary[0].recycled = summary[0].plain;
   summary[0].recycled->mcse_mean = 0.01;
   EXPECT_TRUE(holds("mcse(mean)<=0.02", summary));
+}
+
+// With two degrees of freedom a 95% interval is 4.30 / 1.96 times as wide as that of a normal law.
+TEST(Until, CountsInHowWellErrorsAreKnown) {
+  constexpr double two = 4.302652729911275 / 1.959963984540054;
+  std::vector<ParameterSummary> summary{row("a", 1, 500, 500, 0.1, 10)};
+  Estimate& plain = summary[0].plain;
+  const double mcse_sd = plain.mcse_sd;
+  const QuantileEstimate last = plain.quantiles.back();
+  const auto widened = [&](const std::string& statistic, double mcse) {
+    return judge(parse_until(fmt::format("mcse({})<=1", statistic))[0], summary).worst_value / mcse;
+  };
+  const std::string quantile = fmt::format("q{}", 100 * last.probability);
+  EXPECT_DOUBLE_EQ(widened("mean", 0.1), 1);
+  EXPECT_DOUBLE_EQ(widened("sd", mcse_sd), 1);
+  EXPECT_DOUBLE_EQ(widened(quantile, last.mcse), 1);
+  plain.degrees_mean = plain.degrees_sd = plain.quantiles.back().degrees = 2;
+  EXPECT_NEAR(widened("mean", 0.1), two, 1e-9);
+  EXPECT_NEAR(widened("sd", mcse_sd), two, 1e-9);
+  EXPECT_NEAR(widened(quantile, last.mcse), two, 1e-9);
 }
 
 // A chain that never moves has no error bar: that is not an error of 0.
