@@ -87,16 +87,15 @@ class Climb {
     int small = 0;
     while (std::isfinite(height_) && guard_.evaluations() < most_) {
       const double before = height_;
-      if (!step()) {
-        path.arrived = height_ == before && converged_;
-        break;
-      }
-      path.add(here_);
+      const bool moved = step();
+      if (moved) path.add(here_);
+      if (!moved && !converged_) break;
       small = height_ - before < small_gain ? small + 1 : 0;
-      if (small == small_gains) {
-        path.arrived = true;
-        break;
-      }
+      if (moved && small < small_gains) continue;
+      path.arrived = !rises();
+      if (path.arrived) break;
+      small = 0;
+      here_.inverse_hessian.reset(here_.gradient);
     }
     if (path.steps > 0) path.points.push_back(here_);
     return path;
@@ -108,7 +107,7 @@ class Climb {
     return guard_({x.data(), d}, {gradient.data(), d});
   }
 
-  /// One step up, if there is one.
+  /// One step up, if there is one; else, `converged_` says whether none is promised.
   bool step() {
     VectorXd direction = here_.inverse_hessian.times(here_.gradient);
     double slope = direction.dot(here_.gradient);
@@ -134,6 +133,17 @@ class Climb {
       length *= 0.5;
     }
     return false;
+  }
+
+  /// Whether the density still rises along the gradient. The inverse Hessian does not know: after a
+  /// step down from a cliff it holds the curvature of the cliff, and promises next to nothing.
+  bool rises() {
+    const double steepness = here_.gradient.norm();
+    if (!(steepness > 0)) return false;
+    const double length = std::min(1.0, 2 * small_gain / steepness);
+    VectorXd gradient(here_.x.size());
+    const double height = evaluate(here_.x + length / steepness * here_.gradient, gradient);
+    return height - height_ >= small_gain;
   }
 
   Guard& guard_;
