@@ -25,6 +25,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int small_gains = 3;
 constexpr double small_gain = 0.05;
 constexpr int most_halvings = 25;
+constexpr double least_relative_step = 1e-8;
 /// Of the gain that the gradient promises (Armijo).
 constexpr double least_share = 1e-4;
 /// Points of the path that are remembered, and draws from the approximation at each of them.
@@ -35,7 +36,12 @@ constexpr int draws_per_point = 4;
 constexpr double good_spread = 1;
 constexpr double good_spread_per_coordinate = 0.02;
 
-std::uint64_t most_climb_gradients(std::size_t dimension) {
+/// A climb that has not arrived after one leg goes on from a far tail, where a leg gains more than
+/// this for every coordinate. In a spike it gains less.
+constexpr double gain_of_far_tail = 10;
+constexpr std::uint64_t most_legs = 4;
+
+std::uint64_t gradients_of_leg(std::size_t dimension) {
   return 50 + 2 * std::min<std::uint64_t>(dimension, 200);
 }
 
@@ -73,7 +79,7 @@ class Climb {
  public:
   Climb(Guard& guard, std::span<const double> from)
       : guard_(guard),
-        most_(guard.evaluations() + most_climb_gradients(from.size())),
+        leg_(gradients_of_leg(from.size())),
         here_{Eigen::Map<const VectorXd>(from.data(), static_cast<Eigen::Index>(from.size())),
               {},
               InverseHessian(VectorXd())} {
@@ -85,7 +91,15 @@ class Climb {
   Path run() {
     Path path;
     int small = 0;
-    while (std::isfinite(height_) && guard_.evaluations() < most_) {
+    double foot = height_;  // of this leg
+    most_ = guard_.evaluations() + leg_;
+    for (std::uint64_t leg = 1; std::isfinite(height_);) {
+      if (guard_.evaluations() >= most_) {
+        const double far = gain_of_far_tail * static_cast<double>(here_.x.size());
+        if (leg++ == most_legs || height_ - foot < far) break;
+        foot = height_;
+        most_ += leg_;
+      }
       const double before = height_;
       const bool moved = step();
       if (moved) path.add(here_);
@@ -120,7 +134,7 @@ class Climb {
     if (converged_ || !std::isfinite(slope)) return false;
     double length = 1;
     VectorXd gradient(here_.x.size());
-    for (int halving = 0; halving < most_halvings && guard_.evaluations() < most_; ++halving) {
+    for (int halving = 0; halving < most_halvings; ++halving) {
       const VectorXd x = here_.x + length * direction;
       const double height = evaluate(x, gradient);
       if (height >= height_ + least_share * length * slope) {
@@ -140,14 +154,17 @@ class Climb {
   bool rises() {
     const double steepness = here_.gradient.norm();
     if (!(steepness > 0)) return false;
-    const double length = std::min(1.0, 2 * small_gain / steepness);
+    // Where the density is so steep that rounding would hide the step, a step that just shows.
+    const double least = least_relative_step * std::max(1.0, here_.x.norm());
+    const double length = std::max(least, std::min(1.0, 2 * small_gain / steepness));
     VectorXd gradient(here_.x.size());
     const double height = evaluate(here_.x + length / steepness * here_.gradient, gradient);
     return height - height_ >= small_gain;
   }
 
   Guard& guard_;
-  std::uint64_t most_;
+  std::uint64_t leg_;
+  std::uint64_t most_ = 0;
   PathPoint here_;
   double height_ = -infinity;
   bool converged_ = false;
@@ -210,7 +227,8 @@ StartKind parse_start(std::string_view name) {
 }
 
 std::uint64_t most_start_gradients(std::size_t dimension) {
-  return most_climb_gradients(dimension) + (most_points + 1) * draws_per_point + 1;
+  return most_legs * gradients_of_leg(dimension) + most_halvings + 1 +
+         (most_points + 1) * draws_per_point + 1;
 }
 
 FoundStart find_start(Guard& guard, std::span<const double> from, const Address& address) {
