@@ -29,10 +29,14 @@ std::vector<double> numbers(const MatrixXd& matrix) {
 
 InverseHessian::InverseHessian(const VectorXd& gradient) { reset(gradient); }
 
-void InverseHessian::reset(const VectorXd& gradient) {
+void InverseHessian::reset(double variance, Eigen::Index dimension) {
   pairs_.clear();
+  diagonal_ = VectorXd::Constant(dimension, variance);
+}
+
+void InverseHessian::reset(const VectorXd& gradient) {
   // A first step of length 1 at most.
-  diagonal_ = VectorXd::Constant(gradient.size(), 1 / std::max(1.0, gradient.norm()));
+  reset(1 / std::max(1.0, gradient.norm()), gradient.size());
 }
 
 std::size_t InverseHessian::most_pairs() const {

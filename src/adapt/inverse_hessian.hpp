@@ -20,6 +20,7 @@ class InverseHessian {
   void learn(const Eigen::VectorXd& step, const Eigen::VectorXd& change);
   /// Forgets everything.
   void reset(const Eigen::VectorXd& gradient);
+  void reset(double variance, Eigen::Index dimension);
 
   Eigen::VectorXd times(const Eigen::VectorXd& vector) const;
   /// The same matrix as an operator. ConfigError if it is not positive definite up to rounding.

@@ -24,7 +24,14 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The climb has arrived when this many steps in a row gain less than this.
 constexpr int small_gains = 3;
 constexpr double small_gain = 0.05;
-constexpr int most_halvings = 25;
+constexpr int most_trials = 25;
+/// Of the step that the inverse Hessian proposes: if the density rises by less than this share, it
+/// is wrong by orders of magnitude, and is forgotten.
+constexpr double telling_length = 1e-3;
+/// Where the gradient changes by less than this share of itself, the next step is longer by a
+/// factor.
+constexpr double straight = 1e-3;
+constexpr double stretch = 8;
 constexpr double least_relative_step = 1e-8;
 /// Of the gain that the gradient promises (Armijo).
 constexpr double least_share = 1e-4;
@@ -36,8 +43,8 @@ constexpr int draws_per_point = 4;
 constexpr double good_spread = 1;
 constexpr double good_spread_per_coordinate = 0.02;
 
-/// A climb that has not arrived after one leg goes on from a far tail, where a leg gains more than
-/// this for every coordinate. In a spike it gains less.
+/// A climb that has not arrived after one leg goes on if the leg gained more than this for every
+/// coordinate.
 constexpr double gain_of_far_tail = 10;
 constexpr std::uint64_t most_legs = 4;
 
@@ -95,8 +102,7 @@ class Climb {
     most_ = guard_.evaluations() + leg_;
     for (std::uint64_t leg = 1; std::isfinite(height_);) {
       if (guard_.evaluations() >= most_) {
-        const double far = gain_of_far_tail * static_cast<double>(here_.x.size());
-        if (leg++ == most_legs || height_ - foot < far) break;
+        if (leg++ == most_legs || height_ - foot < far()) break;
         foot = height_;
         most_ += leg_;
       }
@@ -134,31 +140,63 @@ class Climb {
     if (converged_ || !std::isfinite(slope)) return false;
     double length = 1;
     VectorXd gradient(here_.x.size());
-    for (int halving = 0; halving < most_halvings; ++halving) {
+    for (int trial = 0; trial < most_trials; ++trial) {
       const VectorXd x = here_.x + length * direction;
       const double height = evaluate(x, gradient);
       if (height >= height_ + least_share * length * slope) {
-        here_.inverse_hessian.learn(x - here_.x, here_.gradient - gradient);
+        learn(x - here_.x, here_.gradient - gradient, length);
         here_.x = x;
         here_.gradient = gradient;
         height_ = height;
         return true;
       }
-      length *= 0.5;
+      length = shorter(length, slope, height - height_, gradient.dot(direction));
     }
     return false;
   }
 
-  /// Whether the density still rises along the gradient. The inverse Hessian does not know: after a
-  /// step down from a cliff it holds the curvature of the cliff, and promises next to nothing.
+  void learn(const VectorXd& step, const VectorXd& change, double length) {
+    if (length < telling_length) here_.inverse_hessian.reset(here_.gradient);
+    if (change.norm() < straight * here_.gradient.norm()) {
+      const double variance = step.norm() / here_.gradient.norm();
+      here_.inverse_hessian.reset(stretch * variance, step.size());
+    } else {
+      here_.inverse_hessian.learn(step, change);
+    }
+  }
+
+  /// The next length to try after one that does not rise enough. From a far tail, the top of the
+  /// parabola through both heights, or of the one through both slopes if that is nearer.
+  double shorter(double length, double slope, double rise, double slope_there) const {
+    if (rise > -far()) return 0.5 * length;
+    if (!std::isfinite(rise) || !std::isfinite(slope_there)) return 0.1 * length;
+    double top = 0.5 * slope * length * length / (slope * length - rise);
+    if (slope_there < 0) top = std::min(top, length * slope / (slope - slope_there));
+    return std::clamp(top, 0.02 * length, 0.5 * length);
+  }
+
+  /// More than this is gained or lost in far tails only. In a spike, a leg gains less.
+  double far() const { return gain_of_far_tail * static_cast<double>(here_.x.size()); }
+
+  /// Whether the density still rises, along the gradient or along its largest coordinate. The
+  /// inverse Hessian does not know: after a step down from a cliff it holds the curvature of the
+  /// cliff, and in a spike that of the walls.
   bool rises() {
-    const double steepness = here_.gradient.norm();
+    Eigen::Index largest = 0;
+    here_.gradient.cwiseAbs().maxCoeff(&largest);
+    VectorXd coordinate = VectorXd::Zero(here_.x.size());
+    coordinate[largest] = here_.gradient[largest];
+    return rises_along(here_.gradient) || rises_along(coordinate);
+  }
+
+  bool rises_along(const VectorXd& direction) {
+    const double steepness = direction.norm();
     if (!(steepness > 0)) return false;
     // Where the density is so steep that rounding would hide the step, a step that just shows.
     const double least = least_relative_step * std::max(1.0, here_.x.norm());
     const double length = std::max(least, std::min(1.0, 2 * small_gain / steepness));
-    VectorXd gradient(here_.x.size());
-    const double height = evaluate(here_.x + length / steepness * here_.gradient, gradient);
+    VectorXd gradient(direction.size());
+    const double height = evaluate(here_.x + length / steepness * direction, gradient);
     return height - height_ >= small_gain;
   }
 
@@ -227,7 +265,7 @@ StartKind parse_start(std::string_view name) {
 }
 
 std::uint64_t most_start_gradients(std::size_t dimension) {
-  return most_legs * gradients_of_leg(dimension) + most_halvings + 1 +
+  return most_legs * gradients_of_leg(dimension) + most_trials + 1 +
          (most_points + 1) * draws_per_point + 1;
 }
 

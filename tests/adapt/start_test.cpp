@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -68,6 +69,56 @@ TEST(Start, IsNotInASpikeWithoutMass) {
     EXPECT_EQ(found.position, start);
     EXPECT_EQ(found.metric, nullptr);
     EXPECT_GT(found.steps, 5);
+  }
+}
+
+// A Gumbel density: from -3, the climb comes down a cliff of height 10^39. What it has learned
+// there about the curvature says nothing about the top.
+TEST(Start, IsNotAtTheFootOfACliff) {
+  const Density density(
+      FunctionDensity(2, [](std::span<const double> x, std::span<double> gradient) {
+        double value = 0;
+        for (std::size_t i = 0; i < 2; ++i) {
+          const double cliff = std::exp(-30 * x[i]);
+          value -= cliff + 30 * x[i];
+          gradient[i] = 30 * cliff - 30;
+        }
+        return value;
+      }));
+  Guard guard(density);
+  Numbers gradient(2);
+  for (const double x : {-3.0, -2.0, -1.0, 1.0}) {
+    const FoundStart found = from(density, {x, x});
+    EXPECT_NE(found.metric, nullptr);
+    // Twelve below the top at (0, 0), which a draw of this density passes once in 10,000 times.
+    EXPECT_GT(guard(found.position, gradient), -2 - 12);
+  }
+}
+
+// A Poisson regression on a predictor that is not centred, from starts between -2 and 2: many
+// climbs take longer than one leg.
+TEST(Start, IsFoundFromAFarTail) {
+  const Density density(
+      FunctionDensity(3, [](std::span<const double> b, std::span<double> gradient) {
+        std::ranges::fill(gradient, 0);
+        double value = 0;
+        for (int i = 0; i < 50; ++i) {
+          const double first = 50 + (i * 7 % 11) - 5;
+          const double second = i % 2;
+          const double eta = b[0] + b[1] * first + b[2] * second;
+          const double left = (i * 5 % 4) - std::exp(eta);
+          value += (i * 5 % 4) * eta - std::exp(eta);
+          gradient[0] += left;
+          gradient[1] += left * first;
+          gradient[2] += left * second;
+        }
+        return value;
+      }));
+  Stream stream({7, 0, 0}, Purpose::test);
+  for (std::uint32_t c = 0; c < 40; ++c) {
+    Numbers start(3);
+    for (double& x : start) x = 4 * stream.uniform() - 2;
+    EXPECT_NE(from(density, start, c).metric, nullptr) << start[0] << ' ' << start[1];
   }
 }
 
