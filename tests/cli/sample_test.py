@@ -133,7 +133,7 @@ class Sample(unittest.TestCase):
             for row in rows:
                 weight = 2.718281828459045 ** float(row[3])
                 total += weight
-                for name, value in zip(header[4:], row[4:]):
+                for name, value in zip(header[4:], row[4:], strict=True):
                     sums[name] = sums.get(name, 0) + weight * float(value)
         self.assertAlmostEqual(total, 400, places=6)
         for parameter in self.summary(run)["parameters"]:
@@ -221,7 +221,7 @@ class Sample(unittest.TestCase):
         run, _ = self.sample("run", "--draws", 400)
         running, _ = self.sample("running", "--draws", 400, "--no-draws")
         self.assertFalse(list(running.glob("*.csv")) + list(running.glob("states-*")) + list(running.glob("*.nc")))
-        for ours, theirs in zip(self.summary(run)["parameters"], self.summary(running)["parameters"]):
+        for ours, theirs in zip(self.summary(run)["parameters"], self.summary(running)["parameters"], strict=True):
             for kind in ("plain", "recycled"):
                 for name in ("mean", "sd"):
                     self.assertAlmostEqual(ours[kind][name], theirs[kind][name], places=9)
@@ -255,7 +255,7 @@ class Sample(unittest.TestCase):
         rehmc(*words, "--sharpen", "none", "--output", self.path / "plain")
         without = self.summary(self.path / "plain")
         self.assertNotIn("stein_check", without)
-        for ours, theirs in zip(without["parameters"], told["parameters"]):
+        for ours, theirs in zip(without["parameters"], told["parameters"], strict=True):
             self.assertNotIn("sharpened", ours)
             self.assertEqual(ours["plain"], theirs["plain"])
         refused = rehmc("summary", self.path / "plain", "--sharpen")
@@ -398,7 +398,7 @@ class Sample(unittest.TestCase):
         run, _ = self.sample("run")
         files = sorted(run.glob("chain-*.csv"))
         told = json.loads(rehmc("summary", *files, "--json").stdout)
-        for ours, theirs in zip(self.summary(run)["parameters"], told["parameters"]):
+        for ours, theirs in zip(self.summary(run)["parameters"], told["parameters"], strict=True):
             for name, value in ours["plain"].items():
                 self.assertAlmostEqual(value, theirs["plain"][name], places=9)
         table = rehmc("summary", *files, "--csv").stdout.splitlines()

@@ -88,6 +88,13 @@ class CheckRooms(unittest.TestCase):
             self.assertEqual(result.stderr, f"{folder}/lonely.cpp:1: there is no header lonely.hpp for this file\n")
             self.assertEqual(result.returncode, 1)
 
+    def test_no_other_room_names_a_kernel(self):
+        bad = "// Bad.\nbool bad = kind == KernelKind::hmc;\n"
+        for file in ["src/run/chain.cpp", "include/rehmc/job/settings.hpp", "cli/sample.cpp"]:
+            self.assert_fault(file, bad, 2, "only the room kernel may name a KernelKind")
+        for file in ["include/rehmc/kernel/good.hpp", "experiments/good.cpp"]:
+            self.assertEqual(self.check({file: bad}).stderr, "")
+
     def test_the_table_of_the_rooms_is_that_of_the_script(self):
         document = SCRIPT.parents[1] / "CONTRIBUTING.md"
         good = document.read_text(encoding="utf-8")
