@@ -2,10 +2,13 @@
 //
 // usage: warmup_bench [--seeds N] [--first-seed S] [--credit FILE] [--schedule stan|pooled]
 //          [--start random|pathfinder] [--metric auto|diag|dense] [--target-accept A] [--threads T]
-//          [TARGET...]
+//          [--radius R] [--each 1] [--against-stan 1] [TARGET...]
 //
 // Four chains of 1000 draws per seed. Every evaluation of the density counts as a gradient. FILE is
-// german.data-numeric (experiments/data/README.md).
+// german.data-numeric (experiments/data/README.md). --radius: of the random starting points. --each
+// prints a line for every seed. --against-stan runs every seed also with Stan's schedule from
+// random starts, and prints the geometric mean of the ratios of ESS per gradient, its standard
+// error, and the runs with R-hat above 1.01, ours and Stan's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -135,6 +138,8 @@ std::vector<Target> all_targets(const std::string& credit) {
       {"student-t", built_in("student-t")},
       {"log-exponential", built_in("log-exponential")},
       {"two-mode-mixture", built_in("two-mode-mixture")},
+      {"stochastic-volatility", built_in("stochastic-volatility")},
+      {"hierarchical-logistic", built_in("hierarchical-logistic")},
   };
 }
 
@@ -144,7 +149,12 @@ struct Outcome {
   double gradients = 0;   ///< in all
   double bulk = 0;        ///< least ESS over coordinates
   double rhat = 0;
+  double acceptance = 0;
+  double step_size = 0;  ///< of the first chain
   std::string metric;
+
+  double efficiency() const { return 1000 * bulk / gradients; }
+  double leapfrogs() const { return gradients - warmup; }
 };
 
 Outcome run(const Density& density, const SampleSettings& settings) {
@@ -154,7 +164,11 @@ Outcome run(const Density& density, const SampleSettings& settings) {
   for (const ChainResult& chain : result.chains) {
     outcome.warmup += static_cast<double>(chain.gradients_warmup);
     outcome.gradients += static_cast<double>(chain.gradients_warmup + chain.gradients_sampling);
+    for (const double a : chain.record.acceptance) {
+      outcome.acceptance += a / static_cast<double>(chain.record.size() * result.chains.size());
+    }
   }
+  outcome.step_size = result.chains.front().tuning.step_size;
   outcome.iterations = static_cast<double>(result.chains.front().warmup_iterations);
   outcome.metric = describe(result.chains.front().tuning.metric->kind());
   for (std::size_t j = 0; j < result.names.size(); ++j) {
@@ -175,6 +189,8 @@ struct Options {
   std::uint64_t first_seed = 1;
   std::size_t threads = 1;
   std::string credit = "experiments/data/german.data-numeric";
+  bool each = false;
+  bool against_stan = false;
   std::vector<std::string> targets;
   SampleSettings settings;
 };
@@ -205,6 +221,12 @@ Options parse(int argc, char** argv) {
       warmup.adapt_step_size.target_acceptance = std::stod(value);
     } else if (key == "--start") {
       options.settings.start_kind = parse_start(value);
+    } else if (key == "--radius") {
+      options.settings.initial.initial_radius = std::stod(value);
+    } else if (key == "--each") {
+      options.each = value == "1";
+    } else if (key == "--against-stan") {
+      options.against_stan = value == "1";
     } else if (key == "--metric") {
       warmup.choose_metric = value == "auto";
       if (value == "dense") warmup.metric = MetricKind::dense;
@@ -222,7 +244,27 @@ double median_of(const std::vector<Outcome>& outcomes,
   return median(values);
 }
 
-std::vector<Outcome> run_seeds(const Target& target, const Options& options) {
+Outcome run_one(const Density& density, const SampleSettings& settings) {
+  try {
+    return run(density, settings);
+  } catch (const std::exception& error) {
+    Outcome failed;
+    failed.metric = error.what();
+    failed.rhat = nan_value;
+    return failed;
+  }
+}
+
+SampleSettings stans(SampleSettings settings) {
+  settings.warmup.schedule = WarmupSchedule::stan;
+  settings.warmup.choose_metric = false;
+  settings.warmup.metric = MetricKind::diagonal;
+  settings.start_kind = StartKind::random;
+  return settings;
+}
+
+std::vector<Outcome> run_seeds(const Target& target, const Options& options,
+                               const SampleSettings& base) {
   std::vector<Outcome> outcomes(options.seeds);
   std::atomic<std::size_t> next = 0;
   std::vector<std::jthread> threads;
@@ -230,22 +272,16 @@ std::vector<Outcome> run_seeds(const Target& target, const Options& options) {
   for (std::size_t t = 0; t < options.threads; ++t) {
     threads.emplace_back([&] {
       for (std::size_t s = next++; s < options.seeds; s = next++) {
-        SampleSettings settings = options.settings;
+        SampleSettings settings = base;
         settings.seed = options.first_seed + s;
-        try {
-          outcomes[s] = run(density, settings);
-        } catch (const std::exception& error) {
-          outcomes[s].metric = error.what();
-          outcomes[s].rhat = nan_value;
-        }
+        outcomes[s] = run_one(density, settings);
       }
     });
   }
   return (threads.clear(), outcomes);
 }
 
-void print_row(const Target& target, const std::vector<Outcome>& outcomes) {
-  const auto efficiency = [](const Outcome& o) { return 1000 * o.bulk / o.gradients; };
+void print_row(const std::string& name, const std::vector<Outcome>& outcomes) {
   const auto by = [](auto value) {
     return [=](const Outcome& a, const Outcome& b) { return value(a) < value(b); };
   };
@@ -253,26 +289,69 @@ void print_row(const Target& target, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) ++metrics[outcome.metric];
   std::string list;
   for (const auto& [metric, count] : metrics) list += fmt::format(" {}:{}", metric, count);
-  const Outcome& worst = *std::ranges::min_element(outcomes, by(efficiency));
-  fmt::print("{:<22} {:>9.0f} {:>6.0f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.3f} {:>7.3f} {}\n",
-             target.name, median_of(outcomes, [](const Outcome& o) { return o.warmup; }),
+  const auto rhat = [](const Outcome& o) { return o.rhat; };
+  const Outcome& worst =
+      *std::ranges::min_element(outcomes, by([](const Outcome& o) { return o.efficiency(); }));
+  fmt::print("{:<22} {:>9.0f} {:>6.0f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.3f} {:>7.3f} {:>6.3f} {}\n",
+             name, median_of(outcomes, [](const Outcome& o) { return o.warmup; }),
              median_of(outcomes, [](const Outcome& o) { return o.iterations; }),
-             median_of(outcomes, efficiency), efficiency(worst),
-             median_of(outcomes,
-                       [](const Outcome& o) { return 1000 * o.bulk / (o.gradients - o.warmup); }),
-             median_of(outcomes, [](const Outcome& o) { return o.rhat; }),
-             std::ranges::max_element(outcomes, by([](const Outcome& o) { return o.rhat; }))->rhat,
-             list);
+             median_of(outcomes, [](const Outcome& o) { return o.efficiency(); }),
+             worst.efficiency(),
+             median_of(outcomes, [](const Outcome& o) { return 1000 * o.bulk / o.leapfrogs(); }),
+             median_of(outcomes, rhat), std::ranges::max_element(outcomes, by(rhat))->rhat,
+             median_of(outcomes, [](const Outcome& o) { return o.acceptance; }), list);
   std::fflush(stdout);
 }
 
+void print_seeds(const std::vector<Outcome>& outcomes, std::uint64_t first_seed) {
+  for (std::size_t s = 0; s < outcomes.size(); ++s) {
+    const Outcome& o = outcomes[s];
+    fmt::print(
+        "  seed {:>4} {:>9.0f} {:>6.0f} {:>8.1f} sampling {:>8.1f} rhat {:.3f} acceptance "
+        "{:.3f} step size {:.3g} leapfrogs {:>9.0f} {}\n",
+        first_seed + s, o.warmup, o.iterations, o.efficiency(), 1000 * o.bulk / o.leapfrogs(),
+        o.rhat, o.acceptance, o.step_size, o.leapfrogs(), o.metric);
+  }
+}
+
+/// The geometric mean of ESS per gradient, ours over Stan's.
+void print_ratio(const std::vector<Outcome>& ours, const std::vector<Outcome>& stan) {
+  const auto n = static_cast<double>(ours.size());
+  double sum = 0;
+  double squares = 0;
+  int bad_ours = 0;
+  int bad_stan = 0;
+  for (std::size_t s = 0; s < ours.size(); ++s) {
+    const double ratio = std::log(ours[s].efficiency() / stan[s].efficiency());
+    sum += ratio;
+    squares += ratio * ratio;
+    bad_ours += ours[s].rhat < 1.01 ? 0 : 1;
+    bad_stan += stan[s].rhat < 1.01 ? 0 : 1;
+  }
+  const double error = std::sqrt((squares / n - sum * sum / n / n) / (n - 1));
+  fmt::print("  ratio {:.3f} +- {:.3f}; R-hat above 1.01: {} and {} of {}\n", std::exp(sum / n),
+             std::exp(sum / n) * error, bad_ours, bad_stan, ours.size());
+  std::fflush(stdout);
+}
+
+void measure_target(const Target& target, const Options& options) {
+  const std::vector<Outcome> ours = run_seeds(target, options, options.settings);
+  print_row(target.name, ours);
+  if (options.each) print_seeds(ours, options.first_seed);
+  if (!options.against_stan) return;
+  const std::vector<Outcome> stan = run_seeds(target, options, stans(options.settings));
+  print_row("  Stan's schedule", stan);
+  if (options.each) print_seeds(stan, options.first_seed);
+  print_ratio(ours, stan);
+}
+
 void measure(const Options& options) {
-  fmt::print("{:<22} {:>9} {:>6} {:>8} {:>8} {:>9} {:>7} {:>7} {}\n", "target", "warmup", "iter.",
-             "ESS/1000", "worst", "sampling", "rhat", "worst", " metric:seeds");
+  fmt::print("{:<22} {:>9} {:>6} {:>8} {:>8} {:>9} {:>7} {:>7} {:>6} {}\n", "target", "warmup",
+             "iter.", "ESS/1000", "worst", "sampling", "rhat", "worst", "accept", " metric:seeds");
   for (const Target& target : all_targets(options.credit)) {
     const bool wanted = options.targets.empty() ||
                         std::ranges::find(options.targets, target.name) != options.targets.end();
-    if (wanted) print_row(target, run_seeds(target, options));
+    if (wanted) measure_target(target, options);
   }
 }
 

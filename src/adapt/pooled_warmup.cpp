@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "tree_cost.hpp"
 
 namespace rehmc {
 
@@ -26,6 +27,17 @@ constexpr int arrival = 4;
 constexpr std::size_t most_states = 32;
 constexpr std::size_t least_states = 2;
 constexpr double most_numbers = 4e6;
+
+/// Factors on the step size, evenly spread over a stage and over chains: what a step size costs is
+/// known only where it was tried.
+double step_factor(const Address& address) {
+  constexpr double golden = 0.6180339887498949;
+  constexpr double other = 0.7548776662466927;
+  const double place =
+      golden * static_cast<double>(address.iteration) + other * static_cast<double>(address.chain);
+  return least_step_factor *
+         std::pow(most_step_factor / least_step_factor, place - std::floor(place));
+}
 
 }  // namespace
 
@@ -82,8 +94,9 @@ void PooledWarmup::use_kernel(bool early) {
 }
 
 void PooledWarmup::begin_stage() {
-  trials_.assign(1,
-                 {tuning_.step_size, settings_.adapt_step_size.target_acceptance, trials_of_guess});
+  trials_.assign(1, {.step_size = tuning_.step_size,
+                     .acceptance = settings_.adapt_step_size.target_acceptance,
+                     .weight = trials_of_guess});
 }
 
 Address PooledWarmup::address() const {
@@ -101,7 +114,9 @@ std::size_t PooledWarmup::states_per_draw() const {
 const Transition& PooledWarmup::step() {
   if (done() || waiting())
     throw ConfigError("warmup: this stage is over; adopt what the group agrees on");
-  const Transition& transition = kernel_->transition(tuning_, address());
+  Tuning tried = tuning_;
+  if (!early_) tried.step_size *= step_factor(address());
+  const Transition& transition = kernel_->transition(tried, address());
   const bool arriving = iteration_ < arrival;
   if (settings_.metric != MetricKind::unit && !arriving) {
     current_.add(transition, states_per_draw());
@@ -109,7 +124,9 @@ const Transition& PooledWarmup::step() {
   log_densities_.push_back(transition.state.log_density);
   const double memory = shared_.stage == 0 ? first_stage_memory : 1;
   for (StepTrial& trial : trials_) trial.weight *= memory;
-  trials_.push_back({tuning_.step_size, std::clamp(transition.acceptance, 0.0, 1.0), 1});
+  // A divergence cuts a trajectory short.
+  const double leapfrogs = transition.ending == Ending::diverged ? 0 : transition.leapfrogs;
+  trials_.push_back({tried.step_size, std::clamp(transition.acceptance, 0.0, 1.0), 1, leapfrogs});
   const double fitted = fit_step_size(trials_, settings_.adapt_step_size.target_acceptance);
   tuning_.step_size =
       std::clamp(fitted, tuning_.step_size / most_change, tuning_.step_size * most_change);

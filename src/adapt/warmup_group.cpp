@@ -9,6 +9,7 @@
 #include "metric_choice.hpp"
 #include "rehmc/core/error.hpp"
 #include "stage_statistics.hpp"
+#include "tree_cost.hpp"
 
 namespace rehmc {
 
@@ -28,7 +29,9 @@ constexpr double stable_drift = 0.5;
 constexpr double least_share_of_acceptance = 0.5;
 /// The further a density is from a normal one, the noisier is all that is learned from so few
 /// trajectories. Up to this loss per coordinate, the first stages suffice; beyond, warmup takes
-/// this many iterations more for every unit of it, up to a limit.
+/// this many iterations more for every unit of it, up to a limit. There steps are also no longer
+/// than the acceptance asked for allows: where a density varies in scale, chains get stuck in
+/// narrow places.
 constexpr double normal_loss = 0.25;
 constexpr double iterations_per_loss = 100;
 constexpr double most_least_iterations = 200;
@@ -61,10 +64,18 @@ class Conclusion {
     SharedTuning result;
     result.stage = stage_ + 1;
     choose(result);
-    result.tuning.step_size = step_size(*result.tuning.metric);
+    const std::vector<StepTrial> trials = trials_with(*result.tuning.metric);
+    const double acceptance = chains_.front()->settings().adapt_step_size.target_acceptance;
+    result.tuning.step_size = fit_step_size(trials, acceptance);
     const bool last = chains_.front()->iteration() == chains_.front()->settings().iterations;
     result.ended = last || (result.stage >= least_stages && stable_metric_ &&
                             enough_iterations(result) && stable_rest(result));
+    if (result.ended && grows_trees() && result.tuning.metric == used(0).metric) {
+      const TreeCost cost(trials, chains_.front()->kernel().settings().nuts.max_depth);
+      const bool normal = loss_per_coordinate(result) < normal_loss;
+      result.tuning.step_size = most_efficient_step_size(
+          {result.tuning.step_size, acceptance, normal ? most_step_factor : 1}, cost);
+    }
     return result;
   }
 
@@ -102,7 +113,12 @@ class Conclusion {
     return loss;
   }
 
-  double step_size(const Metric& metric) const {
+  bool grows_trees() const {
+    return traits(chains_.front()->kernel().settings().kind).shape == TrajectoryShape::tree;
+  }
+
+  /// All trials of the stage, at the step sizes that correspond to theirs under this metric.
+  std::vector<StepTrial> trials_with(const Metric& metric) const {
     const std::vector<StateSample>& samples = now_;
     const Samples all = pointers(samples);
     const CentredStates one = centred(every_second(all, 0));
@@ -117,12 +133,15 @@ class Conclusion {
         trials.push_back(trial);
       }
     }
-    return fit_step_size(trials, chains_.front()->settings().adapt_step_size.target_acceptance);
+    return trials;
+  }
+
+  double loss_per_coordinate(const SharedTuning& result) const {
+    return result.loss / static_cast<double>(used(0).metric->dimension());
   }
 
   bool enough_iterations(const SharedTuning& result) const {
-    const double loss = result.loss / static_cast<double>(used(0).metric->dimension());
-    const double least = iterations_per_loss * (loss - normal_loss);
+    const double least = iterations_per_loss * (loss_per_coordinate(result) - normal_loss);
     return chains_.front()->iteration() >= std::min(least, most_least_iterations);
   }
 

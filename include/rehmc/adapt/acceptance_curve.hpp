@@ -6,12 +6,13 @@
 
 namespace rehmc {
 
-/// One trajectory: its step size and its mean acceptance probability.
+/// One trajectory: its step size, its mean acceptance probability, and its cost.
 struct StepTrial {
   using stored_as_bytes = void;
   double step_size = 1;
   double acceptance = 0;
   double weight = 1;
+  double leapfrogs = 0;  ///< 0: not known
 };
 
 /// The step size with this mean acceptance probability.
