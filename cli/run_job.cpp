@@ -16,6 +16,7 @@
 #include "rehmc/job/job.hpp"
 #include "rehmc/model/messages.hpp"
 #include "table.hpp"
+#include "warmup_text.hpp"
 
 namespace rehmc::cli {
 
@@ -38,7 +39,8 @@ void print_summary(const RunSummary& summary, const Manifest& manifest, const Ru
       manifest.model.name, diagnostics.ebfmi.size(), summary.draws, manifest.seed,
       grouped(diagnostics.gradients_warmup), grouped(diagnostics.gradients_sampling),
       seconds_text(diagnostics.seconds_warmup + diagnostics.seconds_sampling));
-  print("{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}));
+  print("{}{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}),
+        warmup_text(summary.warmup));
 }
 
 void print_files(const Manifest& manifest, const RunFolder& folder) {

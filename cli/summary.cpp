@@ -16,6 +16,7 @@
 #include "rehmc/output/stan_csv_reader.hpp"
 #include "rehmc/summary/summary_json.hpp"
 #include "table.hpp"
+#include "warmup_text.hpp"
 
 namespace rehmc::cli {
 
@@ -86,9 +87,9 @@ int summarise_inputs(const SummaryOptions& options) {
   } else {
     std::string again = "rehmc summary";
     for (const std::string& input : options.inputs) again += " " + shell_word(input);
-    print("{}: {} chains x {} draws\n\n{}\n{}", source.model, source.result.chains.size(),
+    print("{}: {} chains x {} draws\n\n{}{}\n{}", source.model, source.result.chains.size(),
           summary.draws, summary_table(summary, {options.all, again + " --all"}),
-          warnings_text(summary.diagnostics));
+          warmup_text(summary.warmup), warnings_text(summary.diagnostics));
   }
   if (source.folder) print_damage(*source.folder, source.manifest);
   return 0;

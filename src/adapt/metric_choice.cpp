@@ -140,9 +140,14 @@ MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
       loss += metric ? mapping_loss(*metric, fold.tested) / static_cast<double>(folds.size())
                      : std::numeric_limits<double>::infinity();
     }
-    if (!std::isfinite(loss) || (best.estimator != nullptr && !(loss < best.loss))) continue;
+    if (!std::isfinite(loss)) continue;
+    best.tried.push_back({std::string(estimator.name), loss});
+    if (best.estimator != nullptr && !(loss < best.loss)) continue;
     auto metric = estimator.estimate(all);
-    if (metric) best = {&estimator, std::move(metric), loss};
+    if (metric == nullptr) continue;
+    best.estimator = &estimator;
+    best.metric = std::move(metric);
+    best.loss = loss;
   }
   return best;
 }

@@ -6,6 +6,7 @@
 
 #include "metric_estimator.hpp"
 #include "rehmc/adapt/state_sample.hpp"
+#include "rehmc/adapt/warmup_story.hpp"
 
 namespace rehmc {
 
@@ -22,6 +23,7 @@ struct MetricChoice {
   const MetricEstimator* estimator = nullptr;  ///< nullptr if none could be used
   std::shared_ptr<const Metric> metric;        ///< from the states of all chains
   double loss = 0;                             ///< on states of other chains
+  std::vector<MetricTrial> tried;              ///< all whose loss is finite
 };
 
 /// Every second chain, from this one on.

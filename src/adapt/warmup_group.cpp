@@ -68,14 +68,16 @@ class Conclusion {
     const double acceptance = chains_.front()->settings().adapt_step_size.target_acceptance;
     result.tuning.step_size = fit_step_size(trials, acceptance);
     const bool last = chains_.front()->iteration() == chains_.front()->settings().iterations;
-    result.ended = last || (result.stage >= least_stages && stable_metric_ &&
-                            enough_iterations(result) && stable_rest(result));
+    const bool stable = result.stage >= least_stages && stable_metric_ &&
+                        enough_iterations(result) && stable_rest(result);
+    result.ended = last || stable;
     if (result.ended && grows_trees() && result.tuning.metric == used(0).metric) {
       const TreeCost cost(trials, chains_.front()->kernel().settings().nuts.max_depth);
       const bool normal = loss_per_coordinate(result) < normal_loss;
       result.tuning.step_size = most_efficient_step_size(
           {result.tuning.step_size, acceptance, normal ? most_step_factor : 1}, cost);
     }
+    tell(result, stable);
     return result;
   }
 
@@ -88,19 +90,33 @@ class Conclusion {
     if (settings.metric == MetricKind::unit) return;
     const std::vector<MetricEstimator> estimators =
         estimators_of(settings.metric, settings.choose_metric, used(0).metric->dimension());
-    result.loss_before = loss_before();
+    StageStory& story = result.story;
+    story.loss_before = loss_before();
     MetricChoice choice = choose_metric(estimators, pointers(both_), pointers(now_));
-    result.loss = result.loss_before;
+    story.loss = story.loss_before;
+    story.tried = std::move(choice.tried);
     if (choice.estimator == nullptr) return;
+    covariance_ = choice.metric;
     const double slack =
         stable_loss + stable_share_of_loss * choice.loss +
         stable_loss_per_coordinate * static_cast<double>(used(0).metric->dimension());
     // In the first stage, every chain has its own.
-    stable_metric_ = stage_ > 0 && result.loss_before < choice.loss + slack;
+    stable_metric_ = stage_ > 0 && story.loss_before < choice.loss + slack;
     if (stable_metric_) return;
     result.tuning.metric = std::move(choice.metric);
-    result.estimator = choice.estimator->name;
-    result.loss = choice.loss;
+    story.estimator = choice.estimator->name;
+    story.loss = choice.loss;
+  }
+
+  void tell(SharedTuning& result, bool stable) const {
+    result.story.iterations = static_cast<std::uint64_t>(chains_.front()->iteration());
+    result.story.step_size = result.tuning.step_size;
+    if (!result.ended) return;
+    result.end.ended = stable ? "metric and step size are stable" : "all iterations are done";
+    if (covariance_ == nullptr) return;
+    result.end.condition =
+        condition_number(*covariance_, *make_unit_metric(covariance_->dimension()));
+    result.end.condition_left = condition_number(*covariance_, *used(0).metric);
   }
 
   /// Of the metrics that the stage was run with.
@@ -137,7 +153,7 @@ class Conclusion {
   }
 
   double loss_per_coordinate(const SharedTuning& result) const {
-    return result.loss / static_cast<double>(used(0).metric->dimension());
+    return result.story.loss / static_cast<double>(used(0).metric->dimension());
   }
 
   bool enough_iterations(const SharedTuning& result) const {
@@ -170,6 +186,7 @@ class Conclusion {
   std::vector<StateSample> now_;   ///< states of this stage
   std::vector<StateSample> both_;  ///< and of the one before
   bool stable_metric_ = true;
+  std::shared_ptr<const Metric> covariance_;  ///< as estimated after the stage; may be nullptr
 };
 
 }  // namespace

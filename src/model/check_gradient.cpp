@@ -172,6 +172,7 @@ DerivativeCheck check_gradient_along(const Density& density, std::span<const dou
   DerivativeCheck check = check_derivative(analytic, along_direction, centre,
                                            first_step(size / largest), relative_tolerance);
   check.name = "direction";
+  check.evaluations = guard.evaluations();
   return check;
 }
 

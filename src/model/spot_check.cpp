@@ -21,10 +21,9 @@ constexpr double tolerance = 1e-4;
 /// (g . v)^2 over the density is that of -v' l'' v (Fisher's identity). The second difference spans
 /// the direction, so that it shows the curvature of the bulk. 0 where the density ends too close
 /// by.
-double typical_derivative(const Density& density, const std::vector<double>& x,
+double typical_derivative(Guard& guard, const std::vector<double>& x,
                           const std::vector<double>& direction) {
   constexpr double shortest = 1.0 / 1024;
-  Guard guard(density);
   std::vector<double> moved(x.size());
   std::vector<double> unused(x.size());
   const auto value_at = [&](double t) {
@@ -82,9 +81,12 @@ class SpotChecker {
   std::optional<DerivativeCheck> error_along(const std::vector<double>& direction) {
     const DerivativeCheck check = check_gradient_along(density_, x_, direction, tolerance);
     ++result_.directions;
+    result_.evaluations += check.evaluations;
     // If no difference is finite, there is nothing to compare with.
     if (check.ok || !std::isfinite(check.numeric)) return {};
-    const double more = typical_derivative(density_, x_, direction) - std::abs(check.analytic);
+    Guard guard(density_);
+    const double more = typical_derivative(guard, x_, direction) - std::abs(check.analytic);
+    result_.evaluations += guard.evaluations();
     if (check.error <= check.tolerance + tolerance * std::max(0.0, more)) return {};
     return check;
   }

@@ -62,6 +62,7 @@ std::string report_page(const SampleResult& result, const RunSummary& summary,
       {"settings.js", assets::settings_js},
       {"table.js", assets::table_js},
       {"trajectory.js", assets::trajectory_js},
+      {"warmup.js", assets::warmup_js},
   };
 
   // One pass over page.html: a {{name}} inside a part stays as it is.

@@ -22,5 +22,6 @@ extern const std::string_view parameter_js;
 extern const std::string_view settings_js;
 extern const std::string_view table_js;
 extern const std::string_view trajectory_js;
+extern const std::string_view warmup_js;
 
 }  // namespace rehmc::report_assets

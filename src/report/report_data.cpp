@@ -96,6 +96,41 @@ Json gradients_json(const Sharpening& sharpening) {
   return json;
 }
 
+/// The story of warmup; null if nothing is known of it.
+Json warmup_json(const WarmupSummary& warmup) {
+  if (!warmup.known()) return nullptr;
+  Json starts = Json::object();
+  for (const StartOutcome start : warmup.starts) {
+    Json& count = starts[std::string(describe(start))];
+    count = count.is_null() ? 1 : count.get<int>() + 1;
+  }
+  Json stages = Json::array();
+  for (const StageStory& stage : warmup.stages) {
+    Json tried = Json::array();
+    for (const MetricTrial& trial : stage.tried) {
+      tried.push_back({trial.estimator, number(trial.loss, 3)});
+    }
+    stages.push_back({{"iterations", stage.iterations},
+                      {"gradients", stage.gradients},
+                      {"step_size", number(stage.step_size, 3)},
+                      {"before", number(stage.loss_before, 3)},
+                      {"loss", number(stage.loss, 3)},
+                      {"estimator", stage.estimator},
+                      {"tried", std::move(tried)}});
+  }
+  return {{"starts", std::move(starts)},
+          {"groups", warmup.groups},
+          {"metric", describe(warmup.metric)},
+          {"condition", number(warmup.condition, 2)},
+          {"left", number(warmup.condition_left, 2)},
+          {"iterations", warmup.iterations},
+          {"ended", warmup.ended},
+          {"gradients", warmup.gradients},
+          {"start", warmup.gradients_start},
+          {"check", warmup.gradients_check},
+          {"stages", std::move(stages)}};
+}
+
 Json settings_json(std::span<const ReportSetting> settings) {
   Json pairs = Json::array();
   for (const auto& [name, value] : settings.first(std::min(settings.size(), most_settings))) {
@@ -158,6 +193,7 @@ std::string report_data(const SampleResult& result, const RunSummary& run, const
       !summary.empty() && summary[0].convergence.check.condition == DrawsCondition::too_short;
   json["settings"] = settings_json(info.settings);
   json["diagnostics"] = diagnostics_json(run.diagnostics);
+  json["warmup"] = warmup_json(run.warmup);
   json["gradients"] = gradients_json(run.sharpening);
   json["omitted"] = omissions(result, parameters, shown, run.diagnostics);
   json["curve_stride"] = curve_stride;

@@ -1,6 +1,7 @@
 // A chain: its warmup, or its kernel with fixed tuning, and a few counts.
 #include "rehmc/run/chain.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -24,10 +25,12 @@ Phase start(const Density& density, const SampleSettings& settings, const Addres
       position = std::move(found.position);
       metric = std::move(found.metric);
       facts.gradients_start = guard.evaluations();
+      facts.story.start = metric ? StartOutcome::pathfinder : StartOutcome::pathfinder_no_help;
     }
   } else {
     const std::size_t given = settings.start.size() == 1 ? 0 : address.chain;
     position = given_initial_point(guard, settings.start[given]);
+    facts.story.start = StartOutcome::given;
   }
   auto kernel = make_kernel(density, settings.kernel);
   kernel->set_position(position);
@@ -64,14 +67,19 @@ GradientMap mapped_by(const std::shared_ptr<const Metric>& metric) {
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              SummedFeatures summed)
-    : address_(address), summed_(summed), phase_(start(density, settings, address, facts_)) {}
+    : address_(address),
+      chains_(static_cast<std::size_t>(settings.chains)),
+      summed_(summed),
+      phase_(start(density, settings, address, facts_)) {}
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
              ArchiveReader& stored, SummedFeatures summed)
     : address_(address),
+      chains_(static_cast<std::size_t>(settings.chains)),
       facts_(stored.get<ChainFacts>()),
       summed_(summed),
       phase_(restore(density, settings, address, facts_, stored)) {
+  if (facts_.iterations > 0) address_.iteration = facts_.iterations - 1;
   if (warming_up()) return;
   stored(centre_);
   use_features(std::get<FrozenKernel>(phase_));
@@ -110,11 +118,34 @@ bool Chain::warm() const {
   return warming_up() && std::get<Warmup>(phase_).done();
 }
 
+void Chain::adopt(const SharedTuning& shared) {
+  std::vector<StageStory>& stages = facts_.story.stages;
+  StageStory stage = shared.story;
+  stage.gradients = guard().evaluations();
+  for (const StageStory& before : stages) stage.gradients -= before.gradients;
+  stages.push_back(std::move(stage));
+  if (shared.ended) {
+    facts_.story.condition = shared.end.condition;
+    facts_.story.condition_left = shared.end.condition_left;
+    facts_.story.ended = shared.end.ended;
+  }
+  std::get<PooledWarmup>(phase_).adopt(shared);
+}
+
+/// What Stan's schedule, or none, has to tell.
+void Chain::tell_end(const Tuning& tuning) {
+  WarmupStory& story = facts_.story;
+  if (!story.ended.empty()) return;
+  story.ended = facts_.iterations > 0 ? "all iterations are done" : "there was none";
+  story.condition = condition_number(*tuning.metric, *make_unit_metric(tuning.metric->dimension()));
+}
+
 void Chain::begin_sampling() {
   FrozenKernel frozen = pooled() != nullptr ? std::get<PooledWarmup>(std::move(phase_)).finish()
                                             : std::get<Warmup>(std::move(phase_)).finish();
   facts_.sampling = true;
   facts_.warmup_iterations = facts_.iterations;
+  tell_end(frozen.tuning());
   facts_.gradients_warmup = facts_.gradients_start + frozen.guard().evaluations();
   const auto position = frozen.state().position;
   centre_.assign(position.begin(), position.end());
@@ -124,15 +155,21 @@ void Chain::begin_sampling() {
 }
 
 void Chain::check_gradient(const FrozenKernel& frozen) {
-  // About a fiftieth of the cost of warmup. Chains check different coordinates.
+  // About a fiftieth of the cost of warmup, but in few dimensions at least every coordinate once
+  // over all chains. Chains check different coordinates.
   constexpr std::uint64_t gradients_per_direction = 250;
-  const auto count =
+  constexpr std::size_t most_checked = 100;
+  const std::size_t d = frozen.guard().dimension();
+  const std::size_t share = d > most_checked ? 0 : (d + chains_ - 1) / chains_;
+  const auto affordable =
       static_cast<std::size_t>(facts_.gradients_warmup / gradients_per_direction + 1);
+  const std::size_t count = std::max(share, affordable);
+  const std::size_t first = address_.chain * (share > 0 ? share : count);
   std::vector<double> steps = frozen.tuning().metric->inverse_diagonal();
   for (double& step : steps) step = std::sqrt(step);
   Stream stream(address_, Purpose::spot_check);
   facts_.spot_check = spot_check(frozen.guard().density(), frozen.state().position, steps,
-                                 address_.chain * count, count, stream);
+                                 first % d, count, stream);
 }
 
 void Chain::use_features(FrozenKernel& frozen) {

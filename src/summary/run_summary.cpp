@@ -67,6 +67,7 @@ void warn_of_gradients(RunSummary& summary) {
 /// From chunks and bins, as no draws were stored.
 RunSummary summarise_running(const SampleResult& result, bool sharpen) {
   RunSummary summary;
+  summary.warmup = summarise_warmup(result);
   summary.from_chunks = true;
   summary.draws = std::numeric_limits<std::size_t>::max();
   std::vector<const RunningSummary*> chains;
@@ -119,6 +120,7 @@ void cut_to_shortest(SampleResult& result) {
 RunSummary summarise_run(const SampleResult& result, bool sharpen) {
   if (result.chains.front().running) return summarise_running(result, sharpen);
   RunSummary summary;
+  summary.warmup = summarise_warmup(result);
   summary.parameters = summarise(result);
   summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
   summary.diagnostics = diagnose(result, summary.parameters);

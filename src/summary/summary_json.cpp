@@ -60,6 +60,36 @@ Json check_json(const Sharpening& sharpening) {
           {"false_refusal_rate", SteinCheck::false_refusal_rate}};
 }
 
+Json stage_json(const StageStory& stage) {
+  Json json;
+  json["iterations"] = stage.iterations;
+  json["gradients"] = stage.gradients;
+  json["step_size"] = stage.step_size;
+  json["loss_before"] = stage.loss_before;
+  json["loss"] = stage.loss;
+  json["estimator"] = stage.estimator.empty() ? "kept" : stage.estimator;
+  Json& tried = json["tried"] = Json::object();
+  for (const MetricTrial& trial : stage.tried) tried[trial.estimator] = trial.loss;
+  return json;
+}
+
+Json warmup_json(const WarmupSummary& warmup) {
+  Json json;
+  Json& starts = json["starts"] = Json::array();
+  for (const StartOutcome start : warmup.starts) starts.push_back(describe(start));
+  json["groups"] = warmup.groups;
+  json["metric"] = describe(warmup.metric);
+  json["condition"] = warmup.condition;
+  json["condition_left"] = warmup.condition_left;
+  json["iterations"] = warmup.iterations;
+  json["ended"] = warmup.ended;
+  json["gradients_start"] = warmup.gradients_start;
+  json["gradients_check"] = warmup.gradients_check;
+  Json& stages = json["stages"] = Json::array();
+  for (const StageStory& stage : warmup.stages) stages.push_back(stage_json(stage));
+  return json;
+}
+
 }  // namespace
 
 std::string summary_json(const RunSummary& summary, const std::string& model, std::uint64_t seed) {
@@ -88,6 +118,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   for (const Warning& warning : diagnostics.warnings) {
     warnings.push_back({{"kind", warning.kind}, {"text", warning.text}});
   }
+  if (summary.warmup.known()) head["warmup"] = warmup_json(summary.warmup);
   // Parameters are written one by one: a tree of all of them would take more memory than the run.
   std::string text = head.dump(2);
   text.erase(text.rfind("\n}"));

@@ -84,13 +84,14 @@ class Files(unittest.TestCase):
 
     def test_summary(self):
         parts = section("summary.json").split("Fields of `")
-        top, diagnostics, check, estimates, plain, sharpened = (names_in(part) for part in parts)
+        top, diagnostics, warmup, check, estimates, plain, sharpened = (names_in(part) for part in parts)
         sets = {"none", "plain", "bounded", "own", "bounded_linear", "linear", "row", "quadratic"}
         for folder in (self.run_folder, self.summed, self.bounded):
             told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
             absent = {"stein_check" if folder == self.bounded else "not_sharpened"}
             self.assertEqual(list(told), [name for name in top if name not in absent])
             self.assertEqual(list(told["diagnostics"]), diagnostics)
+            self.assertEqual(list(told["warmup"]), warmup)
             if folder != self.bounded:
                 self.assertEqual(list(told["stein_check"]), check)
                 self.assertTrue(any("sharpened" in parameter for parameter in told["parameters"]))

@@ -52,6 +52,24 @@ class Sample(unittest.TestCase):
         for name in ("manifest.json", "summary.json", "report.html", "posterior.nc"):
             self.assertTrue((run / name).stat().st_size > 0, name)
 
+    def test_tells_the_story_of_warmup_in_two_lines(self):
+        _, result = self.sample("stan")
+        lines = [line for line in result.stdout.splitlines() if line.startswith(("Warmup:", "        "))]
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[0], r"^Warmup: 4 chains started at random; metric diagonal; condition number \d")
+        self.assertRegex(lines[1], r"[\d,]+ gradients, [\d,]+ to check the gradient; ended after 100 iterations: all iterations are done\.$")
+        run, result = self.sample("pooled", "--warmup-schedule", "pooled", "--start", "pathfinder", "--metric", "auto")
+        first, second = [line for line in result.stdout.splitlines() if line.startswith(("Warmup:", "        "))]
+        told = self.summary(run)["warmup"]
+        chosen = [stage["estimator"] for stage in told["stages"] if stage["estimator"] != "kept"][-1]
+        self.assertIn(f"({chosen}, mapping loss ", first)
+        self.assertIn("4 chains started by Pathfinder", first)
+        stages = " + ".join(f"{stage['gradients']:,}" for stage in told["stages"])
+        self.assertIn(f"(starts {told['gradients_start']:,}; stages {stages})", second)
+        self.assertEqual(told["starts"], ["pathfinder"] * 4)
+        again = rehmc("summary", run).stdout
+        self.assertIn(first + "\n" + second, again)
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)

@@ -276,6 +276,23 @@ class Report(unittest.TestCase):
         self.open("foreign")
         self.assertTrue(self.browser.run('document.getElementById("checks").hidden'))
 
+    def test_the_story_of_warmup_is_shown(self):
+        text = 'document.getElementById("warmup-story").textContent'
+        rows = '[...document.querySelectorAll("#stages tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))'
+        self.open("funnel")
+        stored = self.browser.run('JSON.parse(document.getElementById("data").textContent).warmup')
+        self.assertIn(f"{stored['gradients']:,} gradients", self.browser.run(text))
+        self.assertIn(f"{stored['iterations']:,} iterations: {stored['ended']}", self.browser.run(text))
+        shown = self.browser.run(rows)
+        self.assertGreaterEqual(len(shown), 2)
+        self.assertEqual([row[1] for row in shown], [f"{stage['gradients']:,}" for stage in stored["stages"]])
+        self.assertEqual([row[4] for row in shown], [stage["estimator"] or "kept" for stage in stored["stages"]])
+        self.open("eight-schools")
+        self.assertIn("4 chains at random", self.browser.run(text))
+        self.assertTrue(self.browser.run('document.getElementById("stages-region").hidden'))
+        self.open("empty")
+        self.assertTrue(self.browser.run('document.getElementById("warmup").hidden'))
+
     def test_omissions_are_shown(self):
         self.open("wide")
         self.assertIn("40 of 300", self.browser.run('document.getElementById("plots-left-out").innerText'))

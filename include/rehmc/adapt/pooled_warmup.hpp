@@ -11,6 +11,7 @@
 #include "rehmc/adapt/acceptance_curve.hpp"
 #include "rehmc/adapt/state_sample.hpp"
 #include "rehmc/adapt/warmup.hpp"
+#include "rehmc/adapt/warmup_story.hpp"
 
 namespace rehmc {
 
@@ -18,15 +19,13 @@ namespace rehmc {
 struct SharedTuning {
   std::uint64_t stage = 0;  ///< shared iterations so far
   Tuning tuning;
-  bool ended = false;     ///< warmup is over
-  std::string estimator;  ///< of the metric; empty: the metric was kept
-  double loss = 0;        ///< of the metric, on states of other chains
-  double loss_before =
-      0;  ///< of the metric that the stage was run with, on the states of the stage
+  bool ended = false;  ///< warmup is over
+  StageStory story;    ///< of the stage, but for gradients
+  WarmupStory end;     ///< of the whole, but for start and stages; once warmup is over
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(stage, tuning, ended, estimator, loss, loss_before);
+    archive(stage, tuning, ended, story, end);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,12 +13,13 @@ namespace rehmc {
 
 /// One derivative: the model's, and that from differences of the log density.
 struct DerivativeCheck {
-  std::string name;      ///< of the coordinate
-  double analytic = 0;   ///< the model's
-  double numeric = 0;    ///< NaN where no step around the point gave finite differences
-  double error = 0;      ///< |analytic - numeric|
-  double tolerance = 0;  ///< what truncation and rounding of the differences can explain
-  bool ok = false;       ///< error <= tolerance
+  std::string name;               ///< of the coordinate
+  double analytic = 0;            ///< the model's
+  double numeric = 0;             ///< NaN where no step around the point gave finite differences
+  double error = 0;               ///< |analytic - numeric|
+  double tolerance = 0;           ///< what truncation and rounding of the differences can explain
+  bool ok = false;                ///< error <= tolerance
+  std::uint64_t evaluations = 0;  ///< of the density, for check_gradient_along()
 };
 
 /// Checks every entry of the gradient at x, with four evaluations of the log density for most

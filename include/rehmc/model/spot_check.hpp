@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -12,7 +13,8 @@ namespace rehmc {
 /// The result of checking some derivatives. A Metropolis step corrects for a wrong gradient;
 /// control variates do not.
 struct SpotCheck {
-  std::size_t directions = 0;  ///< that were checked
+  std::size_t directions = 0;     ///< that were checked
+  std::uint64_t evaluations = 0;  ///< of the density
   bool passed = true;
   std::string where;    ///< the coordinate that failed, or "a random direction"
   double analytic = 0;  ///< the model's derivative there
@@ -20,7 +22,7 @@ struct SpotCheck {
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(directions, passed, where, analytic, numeric);
+    archive(directions, evaluations, passed, where, analytic, numeric);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rehmc/adapt/warmup_story.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/spot_check.hpp"
 #include "rehmc/output/quantity_reader.hpp"
@@ -22,6 +23,7 @@ struct ChainFacts {
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
+  WarmupStory story{};
   SpotCheck spot_check{};  ///< of the gradient, at the state where sampling began
   double seconds_warmup = 0;
   double seconds_sampling = 0;
@@ -32,8 +34,8 @@ struct ChainFacts {
   template <class Archive>
   void archive(Archive& archive) {
     archive(iterations, sampling, warmup_iterations, tuning, gradients_start, gradients_warmup,
-            gradients_sampling, divergences_warmup, spot_check, seconds_warmup, seconds_sampling,
-            faults, first_message, quantity_failures);
+            gradients_sampling, divergences_warmup, story, spot_check, seconds_warmup,
+            seconds_sampling, faults, first_message, quantity_failures);
   }
 };
 

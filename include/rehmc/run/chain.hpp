@@ -53,7 +53,7 @@ class Chain {
   /// Whether the chain can do nothing until its group has pooled.
   bool waiting() const { return pooled() != nullptr && pooled()->waiting(); }
   /// Continues with what the group has agreed on.
-  void adopt(const SharedTuning& shared) { std::get<PooledWarmup>(phase_).adopt(shared); }
+  void adopt(const SharedTuning& shared);
   /// Freezes the tuning; from now on transitions carry features of all states about centre().
   void begin_sampling();
 
@@ -75,11 +75,13 @@ class Chain {
 
  private:
   const Kernel& kernel() const;
+  void tell_end(const Tuning& tuning);
   void check_gradient(const FrozenKernel& frozen);
   void use_features(FrozenKernel& frozen);
 
   Address address_;
-  ChainFacts facts_;  ///< except what the kernel knows: see facts()
+  std::size_t chains_;  ///< of the run
+  ChainFacts facts_;    ///< except what the kernel knows: see facts()
   SummedFeatures summed_;
   std::vector<double> centre_;
   std::unique_ptr<Features> features_;

@@ -8,6 +8,7 @@
 #include "rehmc/summary/diagnostics.hpp"
 #include "rehmc/summary/sharpening.hpp"
 #include "rehmc/summary/summary.hpp"
+#include "rehmc/summary/warmup_summary.hpp"
 
 namespace rehmc {
 
@@ -15,6 +16,7 @@ struct RunSummary {
   std::vector<ParameterSummary> parameters{};
   Diagnostics diagnostics{};
   Sharpening sharpening{};
+  WarmupSummary warmup{};
   std::size_t draws = 0;  ///< per chain, of the shortest
   /// Whether errors are by batch means and quantiles from bins because no draws were stored. Then
   /// R-hat is the classical one, and the ESS of the mean replaces the bulk ESS.

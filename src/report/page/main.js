@@ -44,6 +44,7 @@ fillHeadline();
 setUpTable();
 showOmissions();
 fillChecks();
+fillWarmup();
 fillSettings();
 fillMenus();
 setUpTheme();
