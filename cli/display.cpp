@@ -10,7 +10,10 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "print.hpp"
@@ -255,8 +258,13 @@ ProgressKind parse_progress(std::string_view name) {
       fmt::format("progress: found '{}', expected one of auto, plain, json, none", name));
 }
 
-Display::Display(const Job& job, ProgressKind kind)
-    : job_(job), kind_(kind), thread_([this] { watch(); }) {}
+Display::Display(const Job& job, ProgressKind kind) : job_(job), kind_(kind) {
+  try {
+    thread_ = std::thread([this] { watch(); });
+  } catch (const std::system_error&) {
+    // No thread, no display: the run does not need it.
+  }
+}
 
 Display::~Display() {
   stop();
@@ -282,14 +290,21 @@ double Display::stop() {
 }
 
 void Display::watch() {
-  Painter painter(job_, kind_);
-  std::unique_lock lock(mutex_);
-  while (!over_) {
-    painter.paint(false);
-    wake_.wait_for(lock, std::chrono::milliseconds(200), [&] { return over_; });
+  try {
+    Painter painter(job_, kind_);
+    std::unique_lock lock(mutex_);
+    while (!over_) {
+      painter.paint(false);
+      wake_.wait_for(lock, std::chrono::milliseconds(200), [&] { return over_; });
+    }
+    painter.paint(true);
+    last_line_ = painter.take_last_line();
+  } catch (const std::exception& error) {
+    // Too little memory for the display; if the run needs more than there is, it will say so.
+    write_message("rehmc: the progress display ended: ");
+    write_message(error.what());
+    write_message("\n");
   }
-  painter.paint(true);
-  last_line_ = painter.take_last_line();
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   seconds_ = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,11 @@ int print_error(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) {
     tell("rehmc: {}\n", as_option(ours->what()));
     return static_cast<int>(ours->code());
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    // Formatting allocates.
+    write_controls("rehmc: out of memory\n");
+    return static_cast<int>(ExitCode::system);
   }
   tell("rehmc: {}\n", error.what());
   const bool of_files = dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr;

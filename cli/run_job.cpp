@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <new>
+#include <string_view>
 
 #include "display.hpp"
 #include "interrupt.hpp"
@@ -163,12 +165,18 @@ int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFold
 
 int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options) {
+  const auto hint = [&](std::string_view cause, std::string_view when) {
+    return fmt::format("{}; nothing that was stored is lost. {}, continue with: {}", cause, when,
+                       resume_command(folder));
+  };
   try {
     return take_draws(model, manifest, folder, options);
   } catch (const FileError& error) {
-    throw FileError(fmt::format(
-        "{}; nothing that was stored is lost. When files can be written again, continue with: {}",
-        error.what(), resume_command(folder)));
+    throw FileError(hint(error.what(), "When files can be written again"));
+  } catch (const SystemError& error) {
+    throw SystemError(hint(error.what(), "When the system allows it"));
+  } catch (const std::bad_alloc&) {
+    throw SystemError(hint("out of memory", "With more memory, or fewer --threads"));
   }
 }
 

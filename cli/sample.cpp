@@ -220,6 +220,8 @@ int sample(SampleOptions& options) {
     return run_job(model, manifest, folder, options.show);
   } catch (const FileError&) {
     throw;  // the run can be resumed, even before its first checkpoint
+  } catch (const SystemError&) {
+    throw;  // likewise
   } catch (...) {
     remove_failed_start(folder);
     throw;

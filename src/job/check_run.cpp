@@ -70,6 +70,8 @@ class Inspection {
   void attempt(Look&& look, const std::string& advice = "") {
     try {
       look();
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& error) {
       say(Kind::problem, error.what() + advice);
     }

@@ -110,6 +110,8 @@ double Guard::evaluate(std::span<const double> x, std::span<double> gradient) {
   try {
     value = density_(x, gradient);
     fault = fault_of_value(value);
+  } catch (const std::bad_alloc&) {
+    throw;  // says nothing about the point: a run with more memory would go on from it
   } catch (const std::exception& error) {
     keep_message(error.what());
   } catch (...) {

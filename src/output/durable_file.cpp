@@ -39,10 +39,18 @@ bool write_all(int descriptor, std::string_view text, std::uint64_t offset) {
 }  // namespace
 
 void sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // a folder that cannot be read can still hold files
-  ::fsync(descriptor);
+  const std::filesystem::path path = folder.empty() ? "." : folder;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == EACCES) return;  // a folder that cannot be read can still hold files
+    throw_file_error(path, "open");
+  }
+  // Some file systems cannot sync folders.
+  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const int cause = errno;
   ::close(descriptor);
+  errno = cause;
+  if (!synced) throw_file_error(path, "sync");
 }
 
 void write_whole(const std::filesystem::path& path, std::string_view text) {

@@ -59,6 +59,8 @@ bool QuantityReader::read_into(std::span<const double> position, Stream* stream,
   bool computed = true;
   try {
     model_->evaluate_quantities(position, all_, stream);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     computed = false;
   }
@@ -172,6 +174,8 @@ bool QuantityReader::evaluate_together() {
   try {
     model_->evaluate_quantities_batch(positions_, together_views_);
     return true;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return false;
   }

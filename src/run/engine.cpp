@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,9 +21,23 @@ namespace {
 
 std::size_t divided_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
 
-void in_threads(std::size_t threads, const std::function<void(std::size_t)>& run) {
+/// If a thread cannot be started, `failed` ends those that were.
+void in_threads(std::size_t threads, std::atomic<bool>& failed,
+                const std::function<void(std::size_t)>& run) {
   std::vector<std::jthread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&run, t] { run(t); });
+  others.reserve(threads);
+  try {
+    for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&run, t] { run(t); });
+  } catch (const std::system_error& error) {
+    failed = true;
+    throw SystemError(fmt::format(
+        "threads: cannot start thread {} of {}: {}; choose fewer threads, or raise the limit of "
+        "the system (ulimit -u)",
+        others.size() + 2, threads, error.code().message()));
+  } catch (...) {
+    failed = true;
+    throw;
+  }
   run(0);
 }
 
@@ -159,7 +174,7 @@ void Engine::run(std::atomic<bool>& failed, const std::function<void(std::size_t
 void Engine::run(std::atomic<bool>& failed, const ChainRange& range,
                  const std::function<void(std::size_t)>& work) {
   Queue queue(range, failed);
-  in_threads(threads_, [&](std::size_t thread) {
+  in_threads(threads_, failed, [&](std::size_t thread) {
     if (batches_) {
       batches_->run(thread, queue, work);
     } else {

@@ -23,6 +23,7 @@ TEST(Error, each_kind_has_its_exit_code) {
   expect_code<ConfigError>(ExitCode::config, 78);
   expect_code<DataError>(ExitCode::data, 65);
   expect_code<ModelError>(ExitCode::software, 70);
+  expect_code<SystemError>(ExitCode::system, 71);
 }
 
 TEST(Error, is_a_standard_runtime_error) {

@@ -13,6 +13,7 @@ enum class ExitCode : int {
   data = 65,
   no_input = 66,
   software = 70,
+  system = 71,
   cannot_create = 73,
   input_output = 74,
   config = 78,
@@ -57,6 +58,12 @@ class CreateError : public Error {
 class FileError : public Error {
  public:
   explicit FileError(const std::string& message) : Error(ExitCode::input_output, message) {}
+};
+
+/// Something that the system did not give: memory, threads.
+class SystemError : public Error {
+ public:
+  explicit SystemError(const std::string& message) : Error(ExitCode::system, message) {}
 };
 
 /// A log density that cannot be sampled: no finite start, a gradient that was not written, ...

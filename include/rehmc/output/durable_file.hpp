@@ -16,7 +16,7 @@ void write_whole(const std::filesystem::path& path, std::string_view text);
 /// The same for a text in two parts, without joining them first.
 void write_whole(const std::filesystem::path& path, std::string_view head, std::string_view body);
 
-/// Makes sure that a renamed or new file in this folder survives a crash.
+/// Makes sure that a renamed or new file in this folder survives a crash; FileError if that failed.
 void sync_folder(const std::filesystem::path& folder);
 
 /// A file that grows. What is appended waits in memory until sync(), so that the file on the disk
