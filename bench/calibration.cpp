@@ -157,10 +157,10 @@ void write_raw(std::ofstream& file, const std::string& label, std::size_t size,
           const Value& value = value_of(one, kind, summary);
           file << fmt::format(",{:.10g},{:.6g},{:.4g}", value.value, value.mcse, value.degrees);
         }
-        const bool has_error = summary == 0   ? one.mean_has_error
-                               : summary == 1 ? one.sd_has_error
+        const bool tail_seen = summary == 0   ? one.mean_tail_seen
+                               : summary == 1 ? one.sd_tail_seen
                                               : true;
-        file << fmt::format(",{:d},{:d},{}\n", one.sharp, !has_error, describe(one.sets[summary]));
+        file << fmt::format(",{:d},{:d},{}\n", one.sharp, !tail_seen, describe(one.sets[summary]));
       }
     }
   }

@@ -122,7 +122,7 @@ Estimates estimates_of(const std::vector<RunOutcome>& runs, const Value& truth, 
     all.sharpened.push_back(one.sharpened[s].value);
     all.mean_square += square(one.sharpened[s]);
     all.plain_mean_square += square(one.plain[s]);
-    const bool warned = s == 0 ? !one.mean_has_error : s == 1 && !one.sd_has_error;
+    const bool warned = s == 0 ? !one.mean_tail_seen : s == 1 && !one.sd_tail_seen;
     all.warned += warned ? 1.0 : 0.0;
   }
   const auto count = static_cast<double>(all.plain.size());

@@ -60,8 +60,8 @@ RunOutcome outcome_of(const SampleResult& result, const std::vector<ParameterSum
     one.sharp = row.sharpened.has_value();
     one.sharpened = one.sharp ? values_of(row.sharpened->estimate) : one.recycled;
     if (!one.sharp) continue;
-    one.mean_has_error = row.sharpened->mean_has_error;
-    one.sd_has_error = row.sharpened->sd_has_error;
+    one.mean_tail_seen = row.sharpened->mean_tail_seen;
+    one.sd_tail_seen = row.sharpened->sd_tail_seen;
     one.sets[0] = row.sharpened->mean_set;
     one.sets[1] = row.sharpened->sd_set;
     std::copy(row.sharpened->quantile_sets.begin(), row.sharpened->quantile_sets.end(),

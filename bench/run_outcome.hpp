@@ -34,8 +34,8 @@ struct Outcome {
   /// What the summary shows: the recycled estimate if sharpening is refused.
   std::array<Value, summaries> sharpened;
   bool sharp = false;
-  bool mean_has_error = true;
-  bool sd_has_error = true;
+  bool mean_tail_seen = true;
+  bool sd_tail_seen = true;
   std::array<FeatureSet, summaries> sets{};
 };
 

@@ -239,8 +239,9 @@ void WorstConvergence::add(const Convergence& scalar) {
   ess = std::fmin(ess, std::fmin(scalar.ess_bulk, scalar.ess_tail));
 }
 
-double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_within,
+double most_healthy_rhat(std::size_t chains, std::size_t draws, const Convergence& convergence,
                          std::size_t parameters) {
+  const double ess_within = convergence.ess_within;
   // R-hat squared is 1 + V / W - 1 / n, with n draws in each of m half chains, V the variance of
   // their means and W that of their draws. If the chains agree, V is v m / ess_within times a
   // chi-square variable over its m - 1 degrees of freedom, v the variance of a draw, and W lacks
@@ -254,8 +255,8 @@ double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_withi
   if (!known) return least_limit_of_rhat;
   // Each parameter has two: of its bulk and of its tails.
   const double tests = 2 * static_cast<double>(std::max<std::size_t>(1, parameters));
-  const double ratio =
-      upper_f_quantile(healthy_rhat_rate / tests, halves - 1, ess_within / ess_per_degree);
+  const double degrees = std::min(ess_within / ess_per_degree, convergence.degrees_within);
+  const double ratio = upper_f_quantile(healthy_rhat_rate / tests, halves - 1, degrees);
   const double square =
       1 + halves / (ess_within - halves) * ratio - 1 / static_cast<double>(draws / 2);
   return std::max(least_limit_of_rhat, std::sqrt(square));

@@ -45,17 +45,25 @@ class MomentChunks {
     return chunks_.squared_error(chunks_.over_full(deviation), disagree);
   }
 
+  struct Agreement {
+    double rhat = nan_value;
+    double ess_within = nan_value;      ///< as in RunningEstimate
+    double degrees_within = nan_value;  ///< likewise
+  };
   /// Gelman et al. (2013), Bayesian Data Analysis, section 11.4, for draws that all count the same.
-  double split_rhat() const {
-    if (!chunks_.enough) return nan_value;
+  Agreement agreement() const {
+    if (!chunks_.enough) return {};
     std::vector<Chunk> halves;
+    Scatter scatter;
     std::size_t begin = 0;
     for (const std::size_t end : chunks_.ends) {
       // An odd chunk in the middle belongs to neither half.
       const std::size_t half = (end - begin) / 2;
       const auto of_chain = std::span(chunks_.full).subspan(begin, end - begin);
-      halves.push_back(sum_of(of_chain.first(half)));
-      halves.push_back(sum_of(of_chain.last(half)));
+      for (const auto& chunks : {of_chain.first(half), of_chain.last(half)}) {
+        halves.push_back(sum_of(chunks));
+        scatter.add(chunks, halves.back().first / halves.back().draws);
+      }
       begin = end;
     }
     const auto count = static_cast<double>(halves.size());
@@ -71,10 +79,31 @@ class MomentChunks {
     for (const Chunk& half : halves) {
       between += std::pow(half.first / half.draws - mean, 2) / (count - 1);
     }
-    return std::sqrt(between / within + (length - 1) / length);
+    return {std::sqrt(between / within + (length - 1) / length),
+            count * length * within / scatter.long_run_variance(), scatter.degrees};
   }
 
  private:
+  /// Of the sums over chunks about the means of their halves. Neighbours correlate if chunks are
+  /// short.
+  struct Scatter {
+    void add(std::span<const Chunk> chunks, double mean) {
+      double before = 0;
+      for (const Chunk& chunk : chunks) {
+        const double deviation = chunk.first - mean * chunk.draws;
+        squares += deviation * deviation / chunk.draws;
+        products += before * deviation / chunk.draws;
+        before = deviation;
+      }
+      degrees += static_cast<double>(chunks.size()) - 1;
+    }
+    double long_run_variance() const { return (squares + std::max(0.0, 2 * products)) / degrees; }
+
+    double squares = 0;
+    double products = 0;
+    double degrees = 0;
+  };
+
   double squares_about_mean(const Chunk& chunk) const {
     return chunk.second - offset_ * (2 * chunk.first - offset_ * chunk.mass);
   }
@@ -162,14 +191,19 @@ RunningEstimate running_estimate(Summaries chains, std::size_t coordinate,
                                  std::span<const double> probabilities) {
   check_alike(chains);
   const MomentChunks plain(chains, coordinate, &RunningSummary::plain);
-  const double rhat = plain.split_rhat();
-  const Judgement judgement{variance_of_squares(chains, coordinate, plain), rhat > most_rhat};
+  const MomentChunks::Agreement agreement = plain.agreement();
+  const Judgement judgement{variance_of_squares(chains, coordinate, plain),
+                            agreement.rhat > most_rhat};
   RunningEstimate result;
   PartEstimate part = estimate_part(chains, coordinate, plain, &RunningSummary::plain_bins,
                                     judgement, probabilities);
   result.plain = std::move(part.estimate);
   result.plain_bounds = std::move(part.bounds);
-  if (result.plain.condition == DrawsCondition::ordinary) result.rhat = rhat;
+  if (result.plain.condition == DrawsCondition::ordinary) {
+    result.rhat = agreement.rhat;
+    result.ess_within = agreement.ess_within;
+    result.degrees_within = agreement.degrees_within;
+  }
   if (!chains.front()->recycling()) return result;
   const MomentChunks recycled(chains, coordinate, &RunningSummary::recycled);
   part = estimate_part(chains, coordinate, recycled, &RunningSummary::recycled_bins, judgement,

@@ -22,14 +22,29 @@ double MeanErrors::squared_error(const Eigen::Ref<const Eigen::VectorXd>& series
   return variance / effective_;
 }
 
-MeanError MeanErrors::error(const Eigen::Ref<const Eigen::VectorXd>& series) {
+template <class Expected>
+MeanError MeanErrors::error_with(const Eigen::Ref<const Eigen::VectorXd>& series,
+                                 const Expected& expected) {
   const double squared = squared_error(series);
   if (!(squared > 0)) return {squared, std::numeric_limits<double>::infinity()};
   // The series is kept in units of its sd.
   const double unit = squared * effective_;
-  MeanError error = with_unseen_events(series_, squared / unit);
+  MeanError error = with_unseen_events(series_, squared / unit, expected(series_));
   error.squared *= unit;
   return error;
+}
+
+MeanError MeanErrors::error(const Eigen::Ref<const Eigen::VectorXd>& series) {
+  return error_with(series, [](const ChainTable&) { return 0.0; });
+}
+
+MeanError MeanErrors::error(const Eigen::Ref<const Eigen::VectorXd>& left,
+                            const Eigen::Ref<const Eigen::VectorXd>& target, double growth) {
+  const double squared = squared_error(target);
+  const ChainTable whole = series_;
+  const double in_sds = squared > 0 ? 1 / effective_ : 0;
+  return error_with(
+      left, [&](const ChainTable& rest) { return unseen_remainder(whole, in_sds, rest, growth); });
 }
 
 double MeanErrors::skewness_of_mean() const {

@@ -8,19 +8,18 @@
 #include <utility>
 
 #include "rehmc/core/numerics.hpp"
-#include "tails.hpp"
+#include "tail_growth.hpp"
 
 namespace rehmc::stein {
 
 namespace {
 
-/// Moments whose tail is heavier than this get a warning. Shapes are estimated too small if chains
-/// take long to return from the tails, so this must be less than the 0.5 of theory.
-constexpr double surely_heavy = 0.4;
+/// An error bar rests on what was not seen if an excursion beyond the extremes is expected to add
+/// more to its square than all that was seen; and more to that of the recycled estimate as well,
+/// for what features leave lies in the tails even if these are light.
+constexpr double most_unseen = 1;
 /// A larger set must reduce the variance to this share: the choice is noisy.
 constexpr double worthwhile = 0.9;
-/// A set that leaves a remainder whose variance is hardly known must be better by this much more.
-constexpr double by_far = 0.15;
 /// The effect of storing gradients in single precision on an estimate, in sds.
 constexpr double single_precision = 1e-5;
 
@@ -85,19 +84,18 @@ class ScalarChoice::Distribution {
 
 namespace {
 
-/// Goes from the smallest set to the largest. is_sure(candidate, best, ratio) says whether an error
-/// that is smaller by this ratio can be trusted.
-template <class IsSure>
+/// Goes from the smallest set to the largest. is_better(candidate, error, best, least) says whether
+/// to take a candidate instead of the best one so far; `least` is the least squared error so far.
+template <class IsBetter>
 FeatureSet best_of(const std::vector<Candidate>& candidates, MeanErrors& errors,
-                   const IsSure& is_sure) {
+                   const IsBetter& is_better) {
   const Candidate* best = nullptr;
-  double least = nan_value;
+  double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
-    const double error = errors.error(candidate.influence).squared;
-    if (!best || (error < worthwhile * least && is_sure(candidate, *best, error / least))) {
-      least = error;
-      best = &candidate;
-    }
+    const MeanError error = errors.error(candidate.influence);
+    if (best && !is_better(candidate, error, *best, least)) continue;
+    best = &candidate;
+    least = std::min(least, error.squared);
   }
   return best ? best->set : FeatureSet::none;
 }
@@ -105,12 +103,10 @@ FeatureSet best_of(const std::vector<Candidate>& candidates, MeanErrors& errors,
 }  // namespace
 
 FeatureSet best_of_moment(const std::vector<Candidate>& candidates, MeanErrors& errors) {
-  const auto heavy = [](const Candidate& one) {
-    return one.set != FeatureSet::none && shape_about_mean(one.influence) > surely_known;
-  };
   return best_of(candidates, errors,
-                 [&](const Candidate& candidate, const Candidate& best, double ratio) {
-                   return ratio < by_far * worthwhile || !heavy(candidate) || heavy(best);
+                 [](const Candidate&, const MeanError& error, const Candidate&, double least) {
+                   const double relative_error = std::sqrt(2 / error.degrees);
+                   return error.squared < (worthwhile + relative_error) * least;
                  });
 }
 
@@ -119,13 +115,15 @@ FeatureSet best_of_indicator(const std::vector<Candidate>& candidates, MeanError
   const auto left = [](const Candidate& of, const Fold& fold) {
     return (fold.of(of.influence).array() - of.influence.mean()).square().sum();
   };
-  return best_of(candidates, errors,
-                 [&](const Candidate& candidate, const Candidate& best, double) {
-                   return best.set == FeatureSet::none ||
-                          std::all_of(folds.begin(), folds.end(), [&](const Fold& fold) {
-                            return left(candidate, fold) < left(best, fold);
-                          });
-                 });
+  return best_of(
+      candidates, errors,
+      [&](const Candidate& candidate, const MeanError& error, const Candidate& best, double least) {
+        const auto less_in = [&](const Fold& fold) {
+          return left(candidate, fold) < left(best, fold);
+        };
+        return error.squared < worthwhile * least &&
+               (best.set == FeatureSet::none || std::all_of(folds.begin(), folds.end(), less_in));
+      });
 }
 
 FeatureSet ScalarChoice::best_set(Index target) {
@@ -152,47 +150,51 @@ SharpenedEstimate ScalarChoice::estimate() {
 
 void ScalarChoice::sharpen_moments() {
   Estimate& estimate = result_.estimate;
+  const TailGrowth growth = tail_growth(run_, target_, states_);
   result_.mean_set = best_set(TargetColumns::mean);
   const Eigen::VectorXd first = left(result_.mean_set).col(TargetColumns::mean);
-  const Eigen::VectorXd first_effect = remainders_.effect_of(result_.mean_set, TargetColumns::mean);
+  const Eigen::VectorXd first_influence =
+      first + remainders_.effect_of(result_.mean_set, TargetColumns::mean);
   const double scale = target_.scale();
   const double mean = first.mean();
+  const MeanError error_of_mean = run_.errors.error(
+      first_influence, left(FeatureSet::none).col(TargetColumns::mean), growth.of_mean);
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = target_.centre() + scale * mean;
-    const MeanError error = run_.errors.error(first + first_effect);
-    estimate.mcse_mean = floored(scale * std::sqrt(error.squared));
-    estimate.degrees_mean = error.degrees;
+    estimate.mcse_mean = floored(scale * std::sqrt(error_of_mean.squared));
+    estimate.degrees_mean = error_of_mean.degrees;
   }
-  result_.mean_has_error = has_error(result_.mean_set, TargetColumns::mean, estimate.mcse_mean);
+  result_.mean_tail_seen =
+      tail_seen(TargetColumns::mean, error_of_mean, growth.of_mean, estimate.mcse_mean);
 
   result_.sd_set = best_set(TargetColumns::square);
   const Eigen::VectorXd second = left(result_.sd_set).col(TargetColumns::square);
   // The square of an estimated mean is too large by its squared error e^2 on average, and varies
   // by 2 e^4 more than the influence shows.
-  const double squared_error = run_.errors.squared_error(first + first_effect);
+  const double squared_error = run_.errors.squared_error(first_influence);
   const double variance = second.mean() - (mean * mean - squared_error);
+  const Eigen::VectorXd second_influence =
+      second + remainders_.effect_of(result_.sd_set, TargetColumns::square) -
+      2 * mean * first_influence;
+  const MeanError error_of_variance = run_.errors.error(
+      second_influence, left(FeatureSet::none).col(TargetColumns::square), growth.of_square);
   if (result_.sd_set != FeatureSet::none && variance > 0) {
     const double sd = std::sqrt(variance);
-    const Eigen::VectorXd second_effect =
-        remainders_.effect_of(result_.sd_set, TargetColumns::square);
-    const Eigen::VectorXd influence =
-        (second + second_effect - 2 * mean * (first + first_effect)) / (2 * sd);
     estimate.sd = scale * sd;
     const double beyond = squared_error / (std::numbers::sqrt2 * sd);
-    const MeanError error = run_.errors.error(influence);
-    estimate.mcse_sd = floored(scale * std::hypot(std::sqrt(error.squared), beyond));
-    estimate.degrees_sd = error.degrees;
+    const double error = std::sqrt(error_of_variance.squared) / (2 * sd);
+    estimate.mcse_sd = floored(scale * std::hypot(error, beyond));
+    estimate.degrees_sd = error_of_variance.degrees;
   }
-  result_.sd_has_error = has_error(result_.sd_set, TargetColumns::square, estimate.mcse_sd);
+  result_.sd_tail_seen =
+      tail_seen(TargetColumns::square, error_of_variance, growth.of_square, estimate.mcse_sd);
 }
 
-bool ScalarChoice::has_error(FeatureSet set, Index target, double error) const {
-  const double tail = target == TargetColumns::square ? 2 * target_.tail() : target_.tail();
-  if (!(tail > surely_heavy)) return true;
-  if (set == FeatureSet::none) return false;
-  if (error <= floored(0)) return true;
-  return !(shape_about_mean(left(set).col(target) + remainders_.effect_of(set, target)) >
-           surely_heavy);
+bool ScalarChoice::tail_seen(Index target, const MeanError& error, double growth,
+                             double reported) const {
+  if (error.unseen <= most_unseen || reported <= floored(0)) return true;
+  const auto whole = left(FeatureSet::none).col(target);
+  return run_.errors.error(whole, whole, growth).unseen <= most_unseen;
 }
 
 double ScalarChoice::floored(double error) const {

@@ -16,11 +16,13 @@ struct Candidate {
   Eigen::VectorXd influence;
 };
 
-/// The set that leaves the least long-run variance of a moment. A set whose error is hardly known
-/// must be far better than a rival whose error is known.
+/// For a moment: from the smallest set on, a larger one must leave less long-run variance by a
+/// tenth, less the standard error of that variance. Errors that few events carry are hardly known,
+/// and look small in the runs that have not seen those events: to take the least would mean large
+/// sets in such runs, and none where the tail was seen, just where they gain most.
 FeatureSet best_of_moment(const std::vector<Candidate>& candidates, MeanErrors& errors);
-/// The same for an indicator. A larger set must leave less in every fold: if two do equally well
-/// and few draws decide, the choice is correlated with the error and biases the estimate.
+/// For an indicator: by a tenth, and in every fold. If two sets do equally well and few draws
+/// decide, the choice is correlated with the error and biases the estimate.
 FeatureSet best_of_indicator(const std::vector<Candidate>& candidates, MeanErrors& errors,
                              const std::vector<Fold>& folds);
 
@@ -46,8 +48,8 @@ class ScalarChoice {
     return remainders_.left[Remainders::index(set)];
   }
   void sharpen_moments();
-  /// Whether what a set leaves of a moment has a finite variance, as far as one can tell.
-  bool has_error(FeatureSet set, Index target, double error) const;
+  /// Whether an error rests on what the run has seen, or is but rounding.
+  bool tail_seen(Index target, const MeanError& error, double growth, double reported) const;
   /// No error is smaller than what rounding causes.
   double floored(double error) const;
   void count_effective_draws(Estimate& estimate) const;

@@ -23,7 +23,6 @@ ScalarTarget::ScalarTarget(const Run& run, const ScalarStates& scalar)
   make_targets();
   make_differences();
   make_plain_differences();
-  tail_ = std::max(0.0, run_.shape((values_.array() - centre()).matrix()));
 }
 
 void ScalarTarget::gather_values() {

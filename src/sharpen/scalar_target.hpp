@@ -22,8 +22,6 @@ class ScalarTarget {
   /// y = (x - centre) / scale has mean 0 and sd 1, as far as is known without gradients.
   double centre() const { return scalar_.known.mean; }
   double scale() const { return scalar_.known.sd; }
-  /// The shape of the tails.
-  double tail() const { return tail_; }
 
   /// The coordinate of which the scalar is a monotone function; none for a function of many. Its
   /// quantiles are then those of the coordinate, carried over.
@@ -75,7 +73,6 @@ class ScalarTarget {
   Eigen::VectorXd values_;
   Eigen::VectorXd measured_;  ///< what quantiles are taken of: the coordinate, or the values
   double measured_sd_ = 0;
-  double tail_ = 0;
   bool identical_ = false;  ///< the values are the coordinate itself
   bool falling_ = false;
   std::optional<Index> coordinate_;

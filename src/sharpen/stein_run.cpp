@@ -66,10 +66,6 @@ double Run::training_shape(std::size_t fold, const Eigen::VectorXd& values) cons
   return shape_of(values(training_rows_[fold]));
 }
 
-double Run::shape(const Eigen::VectorXd& values) const {
-  return shape_of(values(one_state_per_draw({0, 0})));
-}
-
 bool Run::is_coordinate(const ScalarStates& scalar) const {
   if (!scalar.coordinate) return false;
   return std::equal(scalar.values.begin(), scalar.values.end(), chains_.begin(), chains_.end(),
@@ -93,6 +89,12 @@ void Run::give_back(Eigen::MatrixXd matrix) {
 
 Index Run::state_of(std::size_t n) const {
   return to_index((table.begins[n] + table.begins[n + 1]) / 2);
+}
+
+std::size_t Run::fold_of(Index draw) const {
+  const auto of_draw = [&](const Fold& fold) { return draw >= fold.begin && draw < fold.end; };
+  return static_cast<std::size_t>(std::find_if(folds.begin(), folds.end(), of_draw) -
+                                  folds.begin());
 }
 
 std::vector<Index> Run::training_states(const Fold& fold, std::size_t enough) const {

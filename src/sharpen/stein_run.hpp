@@ -54,8 +54,6 @@ class Run {
   /// The shape of the tail of a function of states, from states outside a fold: which features a
   /// fold uses must not depend on its own draws, or their means would not be 0.
   double training_shape(std::size_t fold, const Eigen::VectorXd& values) const;
-  /// The same from all draws.
-  double shape(const Eigen::VectorXd& values) const;
   /// One state of every draw outside a fold.
   const std::vector<Index>& training_rows(std::size_t fold) const { return training_rows_[fold]; }
 
@@ -69,6 +67,9 @@ class Run {
 
   /// One state of a draw: states of one trajectory are too similar to estimate a tail from.
   Index state_of(std::size_t n) const;
+
+  /// The fold of a draw.
+  std::size_t fold_of(Index draw) const;
 
   /// Evenly spread states outside a fold: about `enough` of them, or all.
   std::vector<Index> training_states(const Fold& fold, std::size_t enough) const;

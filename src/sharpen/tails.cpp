@@ -12,12 +12,8 @@ double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values) {
   return tail_shape({sizes.data(), static_cast<std::size_t>(sizes.size())});
 }
 
-double shape_about_mean(const Eigen::Ref<const Eigen::VectorXd>& values) {
-  return shape_of((values.array() - values.mean()).matrix());
-}
-
 bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  return !series.allFinite() || shape_about_mean(series) > heaviest_tail;
+  return !series.allFinite() || shape_of((series.array() - series.mean()).matrix()) > heaviest_tail;
 }
 
 }  // namespace rehmc::stein

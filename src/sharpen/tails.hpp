@@ -7,13 +7,8 @@ namespace rehmc::stein {
 
 /// A feature with a heavier tail has no finite variance, as far as one can tell.
 inline constexpr double heaviest_tail = 0.5;
-/// A remainder with a heavier tail has no fourth moment, so that its variance is hardly known.
-inline constexpr double surely_known = 0.25;
-
 /// The shape of the tail of |values|.
 double shape_of(const Eigen::Ref<const Eigen::VectorXd>& values);
-/// The shape of the tail of |values - their mean|.
-double shape_about_mean(const Eigen::Ref<const Eigen::VectorXd>& values);
 /// Whether a series has no finite variance, as far as one can tell.
 bool too_heavy(const Eigen::Ref<const Eigen::VectorXd>& series);
 

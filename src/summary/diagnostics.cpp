@@ -90,8 +90,7 @@ void warn_of_rhat(const RunSize& size, const std::vector<ParameterSummary>& summ
   Worst rhat{{}, 0};
   double limit = 0;  // of the worst: limits differ between parameters
   for (const ParameterSummary& row : summary) {
-    const double most =
-        most_healthy_rhat(size.chains, draws, row.convergence.ess_within, summary.size());
+    const double most = most_healthy_rhat(size.chains, draws, row.convergence, summary.size());
     if (!(row.convergence.rhat > most)) continue;
     rhat.names.push_back(row.name);
     if (row.convergence.rhat > rhat.value) limit = most;

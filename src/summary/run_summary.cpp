@@ -51,16 +51,18 @@ void warn_of_gradients(RunSummary& summary) {
   }
   std::vector<std::string> heavy;
   for (const ParameterSummary& row : summary.parameters) {
-    if (row.sharpened && (!row.sharpened->mean_has_error || !row.sharpened->sd_has_error)) {
+    if (row.sharpened && (!row.sharpened->mean_tail_seen || !row.sharpened->sd_tail_seen)) {
       heavy.push_back(row.name);
     }
   }
   if (!heavy.empty()) {
     warnings.push_back(
         {"heavy_tails",
-         fmt::format("the tails of {} are so heavy that {} may have no finite Monte Carlo error: "
-                     "do not rely on its error bar; those of quantiles are valid.",
-                     listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sd (or mean)")});
+         fmt::format(
+             "the tails of {} may hold more than this run has seen: judging by gradients at "
+             "its extremes, most of the squared error of {} is for events beyond them. "
+             "Take more draws, or use quantiles, whose error bars do not depend on that.",
+             listed(heavy), heavy.size() == 1 ? "its sd (or mean)" : "the sds (or means)")});
   }
 }
 
@@ -95,6 +97,8 @@ RunSummary summarise_running(const SampleResult& result, bool sharpen) {
     row.convergence.rhat = estimate.rhat;
     row.convergence.ess_bulk = estimate.plain.ess_mean;
     row.convergence.ess_tail = std::numeric_limits<double>::quiet_NaN();
+    row.convergence.ess_within = estimate.ess_within;
+    row.convergence.degrees_within = estimate.degrees_within;
     row.convergence.check.condition = estimate.plain.condition;
     row.plain = std::move(estimate.plain);
     row.plain_bounds = std::move(estimate.plain_bounds);

@@ -98,8 +98,8 @@ class Gates {
         parameters_(parameters) {}
 
   double most_rhat(const Convergence& convergence) const {
-    return most_healthy_rhat(chains_, static_cast<std::size_t>(draws_) / chains_,
-                             convergence.ess_within, parameters_);
+    return most_healthy_rhat(chains_, static_cast<std::size_t>(draws_) / chains_, convergence,
+                             parameters_);
   }
   double least_ess() const { return std::min(least_ess_to_sharpen, least_ess_per_draw * draws_); }
   double least_ess_anywhere() const {

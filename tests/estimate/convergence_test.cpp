@@ -236,8 +236,7 @@ struct Autoregressions {
         series.push_back({values[c].data(), draws, 1});
       }
       const Convergence found = convergence(series);
-      worst = std::max(worst,
-                       found.rhat - most_healthy_rhat(chains, draws, found.ess_within, parameters));
+      worst = std::max(worst, found.rhat - most_healthy_rhat(chains, draws, found, parameters));
     }
     return worst;
   }
@@ -269,14 +268,19 @@ TEST(Convergence, TheLimitOfRhatStillFindsAChainThatIsOff) {
 }
 
 TEST(Convergence, TheLimitOfRhatIsAtLeastTheUsualOne) {
-  EXPECT_EQ(most_healthy_rhat(4, 1000, 4000, 1), least_limit_of_rhat);
-  EXPECT_GT(most_healthy_rhat(4, 100, 400, 25), 1.02);
-  EXPECT_GT(most_healthy_rhat(4, 100, 400, 300), most_healthy_rhat(4, 100, 400, 25));
-  EXPECT_GT(most_healthy_rhat(4, 100, 200, 25), most_healthy_rhat(4, 100, 400, 25));
+  const auto limit = [](std::size_t chains, std::size_t draws, double ess, std::size_t parameters) {
+    Convergence convergence;
+    convergence.ess_within = ess;
+    return most_healthy_rhat(chains, draws, convergence, parameters);
+  };
+  EXPECT_EQ(limit(4, 1000, 4000, 1), least_limit_of_rhat);
+  EXPECT_GT(limit(4, 100, 400, 25), 1.02);
+  EXPECT_GT(limit(4, 100, 400, 300), limit(4, 100, 400, 25));
+  EXPECT_GT(limit(4, 100, 200, 25), limit(4, 100, 400, 25));
   // What is not known excuses nothing.
-  EXPECT_EQ(most_healthy_rhat(4, 100, std::nan(""), 25), least_limit_of_rhat);
-  EXPECT_EQ(most_healthy_rhat(4, 100, 39, 25), least_limit_of_rhat);
-  EXPECT_EQ(most_healthy_rhat(0, 0, 400, 25), least_limit_of_rhat);
+  EXPECT_EQ(limit(4, 100, std::nan(""), 25), least_limit_of_rhat);
+  EXPECT_EQ(limit(4, 100, 39, 25), least_limit_of_rhat);
+  EXPECT_EQ(limit(0, 0, 400, 25), least_limit_of_rhat);
 }
 
 // Chains that disagree have a small ESS, but their ESS within chains does not see it: or the limit

@@ -327,6 +327,65 @@ TEST(RunningSummary, ChainsThatDisagreeShow) {
   EXPECT_LT(running.recycled->ess_mean, 20);
 }
 
+/// Independent autoregressions, one for every parameter.
+struct AutoregressiveRun {
+  std::size_t chains = 4;
+  std::size_t draws = 100;
+  double correlation = 0;
+  double apart = 0;  ///< how far the first chain of the first parameter is off
+  static constexpr std::size_t parameters = 25;
+
+  /// Whether the R-hat of some parameter exceeds its limit.
+  bool refused(std::uint64_t replicate) const {
+    Stream stream({.seed = 700 + replicate}, Purpose::test);
+    const std::vector<double> centre(parameters, 0.0);
+    const std::vector<double> scale(parameters, 1.0);
+    std::vector<RunningSummary> summaries(chains, RunningSummary(centre, scale, false));
+    std::vector<const RunningSummary*> pointers;
+    for (std::size_t c = 0; c < chains; ++c) {
+      std::vector<double> x(parameters);
+      for (double& value : x) value = stream.normal();
+      for (std::size_t i = 0; i < draws; ++i) {
+        std::vector<double> moved = x;
+        if (c == 0) moved[0] += apart;
+        summaries[c].add(moved, {}, {}, {});
+        for (double& value : x) {
+          value = correlation * value + std::sqrt(1 - correlation * correlation) * stream.normal();
+        }
+      }
+      pointers.push_back(&summaries[c]);
+    }
+    bool any = false;
+    for (std::size_t p = 0; p < parameters; ++p) {
+      const RunningEstimate estimate = running_estimate(pointers, p, {});
+      Convergence convergence;
+      convergence.ess_within = estimate.ess_within;
+      convergence.degrees_within = estimate.degrees_within;
+      any = any || estimate.rhat > most_healthy_rhat(chains, draws, convergence, parameters);
+    }
+    return any;
+  }
+  int refused_of(std::uint64_t runs) const {
+    int count = 0;
+    for (std::uint64_t r = 0; r < runs; ++r) count += refused(r) ? 1 : 0;
+    return count;
+  }
+};
+
+// At the rate of 1%, more than 11 of 300 runs have a chance of 1e-4.
+TEST(RunningSummary, TheLimitOfRhatKnowsTheLengthOfTheRun) {
+  for (const double correlation : {-0.3, 0.0, 0.5}) {
+    EXPECT_LE((AutoregressiveRun{.correlation = correlation}.refused_of(300)), 11) << correlation;
+  }
+  EXPECT_LE((AutoregressiveRun{.chains = 2, .draws = 200}.refused_of(300)), 11);
+  EXPECT_LE((AutoregressiveRun{.draws = 300, .correlation = 0.5}.refused_of(300)), 11);
+}
+
+TEST(RunningSummary, TheLimitOfRhatStillFindsAChainThatIsOff) {
+  EXPECT_GE((AutoregressiveRun{.apart = 1}.refused_of(100)), 98);
+  EXPECT_GE((AutoregressiveRun{.draws = 1000, .apart = 0.5}.refused_of(50)), 49);
+}
+
 TEST(RunningSummary, ChainsOfDifferentLengthsWork) {
   Stream stream({.seed = 9}, Purpose::test);
   std::vector<Chain> chains(2, Chain(0, 1));

@@ -434,14 +434,14 @@ TEST_F(Choice, IsOfTheSetThatLeavesLess) {
   EXPECT_EQ(of_indicator({}), FeatureSet::none);
 }
 
-// Squared errors must be less by a tenth.
+// Squared errors must be less by a tenth; for a moment by less, as they are known to 9% here.
 TEST_F(Choice, IsOfTheSmallerOfTwoThatAreEquallyGood) {
   const stein::Candidate own = leaves(FeatureSet::own, {1, 1, 1, 1});
   const auto with = [&](double factor) {
     return std::vector<stein::Candidate>{own, {FeatureSet::linear, factor * own.influence}};
   };
-  EXPECT_EQ(of_indicator(with(0.96)), FeatureSet::own);
-  EXPECT_EQ(of_moment(with(0.96)), FeatureSet::own);
+  EXPECT_EQ(of_indicator(with(1)), FeatureSet::own);
+  EXPECT_EQ(of_moment(with(1)), FeatureSet::own);
   EXPECT_EQ(of_indicator(with(0.94)), FeatureSet::linear);
   EXPECT_EQ(of_moment(with(0.94)), FeatureSet::linear);
 }
@@ -452,6 +452,24 @@ TEST_F(Choice, ForAnIndicatorIsNotMadeByOneChain) {
                                                  leaves(FeatureSet::linear, {2, 1.2, 1, 1})};
   EXPECT_EQ(of_indicator(candidates), FeatureSet::own);
   EXPECT_EQ(of_moment(candidates), FeatureSet::linear);
+}
+
+// In the runs that have seen its tail, a large set looks worse than it is.
+TEST_F(Choice, OfAMomentIsOfALargerSetWhoseErrorIsHardlyKnown) {
+  const stein::Candidate own = leaves(FeatureSet::own, {1, 1, 1, 1});
+  stein::Candidate linear = leaves(FeatureSet::linear, {0.3, 0.3, 0.3, 0.3});
+  const auto error_of = [&] { return errors_.error(linear.influence).squared; };
+  const double least = errors_.error(own.influence).squared;
+  double height = 0;
+  while (error_of() < 1.1 * least) {
+    height += 0.1;
+    linear.influence[100] = height;
+    linear.influence[600] = -height;
+  }
+  EXPECT_EQ(of_moment({own, linear}), FeatureSet::linear);
+  EXPECT_EQ(of_indicator({own, linear}), FeatureSet::own);
+  linear.influence *= 1.5;
+  EXPECT_EQ(of_moment({own, linear}), FeatureSet::own);
 }
 
 /// Two coordinates, x and y + share x, for x and y that are Student's t with 2 degrees of freedom.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -76,6 +77,8 @@ struct Convergence {
   /// ESS from correlations within half chains alone, the smaller of those of the bulk and of the
   /// distances from the median: how well the chains could agree. most_healthy_rhat() uses it.
   double ess_within = nan_value;
+  /// Its degrees of freedom, if it comes from the scatter of sums over chunks.
+  double degrees_within = std::numeric_limits<double>::infinity();
 };
 
 /// All of them at once: the draws are gathered and sorted only once.
@@ -99,7 +102,7 @@ inline constexpr double healthy_rhat_rate = 0.01;
 /// exceed if that is more. In 1% of healthy runs, some of the parameters exceed their limits. A
 /// parameter's `ess_within` is of all chains together; `draws` are those of each chain. With an ESS
 /// below five for each half chain the limit is 1.01.
-double most_healthy_rhat(std::size_t chains, std::size_t draws, double ess_within,
+double most_healthy_rhat(std::size_t chains, std::size_t draws, const Convergence& convergence,
                          std::size_t parameters);
 
 /// The energy's Bayesian fraction of missing information of one chain, sum of squared changes over

@@ -10,7 +10,13 @@ namespace rehmc {
 struct MeanError {
   double squared = 0;
   double degrees = 0;
+  /// The mean square of an excursion that is only expected, over the sum of those seen.
+  double unseen = 0;
 };
+
+/// The mean square of an excursion beyond the largest seen, over the square of that one, if nothing
+/// is known but that it may have a tail of shape 2/9: 1 / (1 - 2 k), as below.
+inline constexpr double usual_growth = 9.0 / 5;
 
 /// Excursions are sums of a series about its mean over stretches that are long enough to be
 /// independent; the variance of the mean is the sum of their squares b_j^2, up to a constant.
@@ -25,8 +31,17 @@ struct MeanError {
 /// has the mean square 1 + 2 s^2, with s the skewness of the mean (from Edgeworth's expansion of
 /// Student's ratio), and the squared error is multiplied by this.
 ///
-/// `series`: about its mean; `squared_error`: the usual one, from its effective size.
-MeanError with_unseen_events(const ChainTable& series, double squared_error);
+/// `series`: about its mean; `squared_error`: the usual one, from its effective size; `expected`:
+/// the mean square of one excursion beyond those seen, which counts if it is more than what the
+/// largest says.
+MeanError with_unseen_events(const ChainTable& series, double squared_error, double expected = 0);
+
+/// What is left of a target when control variates have explained it, about its mean, and the target
+/// itself likewise. An excursion of the target beyond the largest seen has `growth` times the mean
+/// square of that one; control variates explain no more of it than they do of the worst explained
+/// of the five largest. Returns the mean square of what they leave: `expected` above.
+double unseen_remainder(const ChainTable& target, double squared_error_of_target,
+                        const ChainTable& left, double growth);
 
 /// How many times wider a 95% interval is by Student's t than by the normal distribution. Unknown
 /// degrees of freedom count as infinite.

@@ -25,6 +25,10 @@ struct RunningEstimate {
   /// Of the chains' own draws split in halves, without ranks (as rhat_basic, up to a draw more or
   /// less in a half); NaN unless the condition is ordinary.
   double rhat = nan_value;
+  /// ESS of the mean from chunks about the means of their half chains, and its degrees of freedom:
+  /// for most_healthy_rhat().
+  double ess_within = nan_value;
+  double degrees_within = nan_value;
 };
 
 /// Estimates from running summaries, one per chain; their lengths may differ.

@@ -30,10 +30,10 @@ struct SharpenedEstimate {
   FeatureSet mean_set = FeatureSet::none;
   FeatureSet sd_set = FeatureSet::none;
   std::vector<FeatureSet> quantile_sets;
-  /// False if the tails that the features leave are so heavy that the mean or the sd has no finite
-  /// error: then its error bar cannot be trusted.
-  bool mean_has_error = true;
-  bool sd_has_error = true;
+  /// False if most of the squared error stands for events that the run has not seen, as far as the
+  /// gradients at its extremes tell: the tail may hold more than the run shows.
+  bool mean_tail_seen = true;
+  bool sd_tail_seen = true;
 };
 
 /// The estimate that is known without gradients; no feature in use.
