@@ -140,8 +140,7 @@ Verdict judge_stein(const Look& look) {
 
 double limit_of(const Condition& condition, const ParameterSummary& row, const Look& look) {
   if (condition.statistic != Statistic::healthy_rhat) return condition.limit;
-  return most_healthy_rhat(look.chains, look.draws, row.convergence.ess_within,
-                           look.parameters.size());
+  return most_healthy_rhat(look.chains, look.draws, row.convergence, look.parameters.size());
 }
 
 /// What `precise` stands for: chains that agree as well as chains of their length can, a gradient
