@@ -136,7 +136,7 @@ TEST(Until, KnowsHowWellChainsOfTheirLengthAgree) {
   std::vector<ParameterSummary> summary{row("a", 1.03, 500, 500, 0.1, 10)};
   const Condition healthy = parse_until("rhat<=healthy")[0];
   summary[0].convergence.ess_within = 100;
-  const double limit = most_healthy_rhat(4, 100, 100, 1);
+  const double limit = most_healthy_rhat(4, 100, summary[0].convergence, 1);
   ASSERT_GT(limit, 1.03);
   EXPECT_TRUE(judge(healthy, {summary, nullptr, 4, 100}).met);
   summary[0].convergence.rhat = limit + 0.001;
