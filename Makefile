@@ -150,8 +150,8 @@ check-format: test-dependencies ## fail if a C++ file is not formatted with .cla
 	@clang-format --dry-run --Werror $(CXX_FILES)
 
 .PHONY: tidy
-tidy: tool-dependencies $(RELEASE)/build.ninja ## run clang-tidy over the library, models, commands, experiments and bench
-	@run-clang-tidy -quiet -p $(RELEASE) -j $(JOBS) '^$(CURDIR)/(src|models|stan|cli|experiments|bench)/'
+tidy: tool-dependencies build/tidy/build.ninja ## run clang-tidy over the library, models, commands, experiments and bench
+	@run-clang-tidy -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/(src|models|stan|cli|experiments|bench)/'
 
 .PHONY: rooms
 rooms: dependencies ## check the order of the rooms: which part of the library may include which

@@ -20,7 +20,7 @@
 #include "models/hierarchical_logistic.hpp"
 #include "models/stochastic_volatility.hpp"
 #include "models/wishart.hpp"
-#include "processor.hpp"
+#include "rehmc/core/processor.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/run/engine.hpp"
 #include "run_program.hpp"
@@ -153,7 +153,7 @@ int run(int /*count*/, char** /*words*/) {
   const double peak = measure_peak();
   fmt::print("one core: {:.1f} GFLOP/s at most, {:.1f} GB/s from memory\n\n", 1e-9 * peak,
              1e-9 * measure_bandwidth());
-  fmt::print("processor: {}\n\n", bench::processor());
+  fmt::print("processor: {}\n\n", processor_name());
   fmt::print("{:<24} {:<10} {:>12} {:>8}\n", "NUTS, unit metric", "engine", "us per step", "gain");
   const std::vector<std::uint64_t> counts = simulate_cox_counts({}, 1);
   const LogisticData data = with_interactions(simulate_attributes({}));

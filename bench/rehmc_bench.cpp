@@ -1,4 +1,6 @@
 // The speed of the sampler: ratios measured within one run, printed as a table and written as JSON.
+//
+// rehmc_bench [--only=normal|logistic|regressions|dimensions] [FILE]
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -18,7 +20,8 @@
 #include "models/diagonal_normal.hpp"
 #include "models/logistic_regression.hpp"
 #include "models/wishart.hpp"
-#include "processor.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/core/processor.hpp"
 #include "rehmc/dynamics/pool.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
@@ -267,24 +270,61 @@ void write_json(const std::vector<Row>& rows, const std::string& path) {
   std::ofstream(path) << text;
 }
 
+struct Group {
+  const char* name;
+  void (*time)(std::vector<Row>&);
+};
+constexpr Group groups[] = {{"normal", time_normal},
+                            {"logistic", time_logistic},
+                            {"regressions", time_regressions},
+                            {"dimensions", time_dimensions}};
+
+/// What `words` ask for: --only=GROUP, and the file to write.
+struct Request {
+  std::string only;
+  std::string path;
+};
+
+Request read_words(std::span<char*> words) {
+  const std::string option = "--only=";
+  Request request;
+  for (const std::string word : words) {
+    if (!word.starts_with(option)) {
+      request.path = word;
+      continue;
+    }
+    request.only = word.substr(option.size());
+    std::string names;
+    bool known = false;
+    for (const Group& group : groups) {
+      names += (names.empty() ? "" : ", ") + std::string(group.name);
+      known = known || request.only == group.name;
+    }
+    if (!known) {
+      throw ConfigError(fmt::format("--only: found '{}', expected one of {}", request.only, names));
+    }
+  }
+  return request;
+}
+
 int run(int argc, char** argv) {
+  const Request request = read_words(std::span(argv + 1, argv + argc));
   // As the command does.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
 
   std::vector<Row> rows;
-  time_normal(rows);
-  time_logistic(rows);
-  time_regressions(rows);
-  time_dimensions(rows);
-  fmt::print("processor: {}\n\n", bench::processor());
+  for (const Group& group : groups) {
+    if (request.only.empty() || request.only == group.name) group.time(rows);
+  }
+  fmt::print("processor: {}\n\n", processor_name());
   fmt::print("{:<42} {:>14}  {:<26} {}\n", "measured", "value", "unit", "required");
   for (const Row& row : rows) {
     fmt::print("{:<42} {:>14.5g}  {:<26} {}\n", row.name, row.value, row.unit, row.bar);
   }
-  if (argc > 1) {
-    write_json(rows, argv[1]);
-    fmt::print("\nWritten to {}.\n", argv[1]);
+  if (!request.path.empty()) {
+    write_json(rows, request.path);
+    fmt::print("\nWritten to {}.\n", request.path);
   }
   return 0;
 }

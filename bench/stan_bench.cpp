@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "interleave.hpp"
-#include "processor.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/processor.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/model/bridge.hpp"
 #include "run_program.hpp"
@@ -180,7 +180,7 @@ int run(int count, char** words) {
       {"stan_over_raw_logistic", logistic_over_raw(), "ratio", "<= 1.05"},
       {"eight_schools_stan_seconds", eight_schools_seconds(words[1], words[2]), "s", ""},
       {"progress_overhead_normal", progress_overhead(words[1]), "fraction", "<= 0.005"}};
-  fmt::print("processor: {}\n\n", bench::processor());
+  fmt::print("processor: {}\n\n", processor_name());
   std::string json = "[\n";
   for (const Row& row : rows) {
     fmt::print("{:<42} {:>14.5g}  {:<26} {}\n", row.name, row.value, row.unit, row.bar);

@@ -1,4 +1,4 @@
-// Tells about damaged files of a run to whoever reads its other files.
+// Warns about damaged files of a run before its other files are read.
 #pragma once
 
 #include "rehmc/job/manifest.hpp"

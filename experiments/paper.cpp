@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -21,6 +20,7 @@
 #include "experiments/sharpening.hpp"
 #include "experiments/trajectory.hpp"
 #include "experiments/tuning.hpp"
+#include "rehmc/core/processor.hpp"
 #include "rehmc/core/suggest.hpp"
 
 namespace rehmc::experiments {
@@ -30,16 +30,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const std::size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
-}
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 

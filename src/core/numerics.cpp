@@ -26,12 +26,6 @@ double rational(const std::array<double, 8>& numerator, const std::array<double,
 
 }  // namespace
 
-double log_add_exp(double a, double b) noexcept {
-  const double distance = std::abs(a - b);
-  if (std::isnan(distance)) return a + b;  // twice the same infinity, or NaN
-  return std::fmax(a, b) + std::log1p(std::exp(-distance));
-}
-
 double log_sum_exp(std::span<const double> values) noexcept {
   std::size_t top = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -64,7 +58,7 @@ double normal_cdf(double x) noexcept { return 0.5 * std::erfc(-x * (std::numbers
 // Wichura 1988, algorithm AS 241, routine PPND16: rational functions on the middle, the shoulder
 // and the far tail.
 double normal_quantile(double p) noexcept {
-  if (!(p >= 0 && p <= 1)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(p >= 0 && p <= 1)) return nan_value;
   if (p == 0) return -infinity;
   if (p == 1) return infinity;
 

@@ -58,13 +58,6 @@ void for_each_character(std::string_view text, Take&& take) {
 
 }  // namespace
 
-bool is_utf8(std::string_view text) {
-  bool valid = true;
-  for_each_character(
-      text, [&](std::string_view sequence, unsigned char) { valid = valid && !sequence.empty(); });
-  return valid;
-}
-
 std::string visible(std::string_view text) {
   std::string shown;
   for_each_character(text, [&](std::string_view sequence, unsigned char byte) {

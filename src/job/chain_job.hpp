@@ -35,7 +35,7 @@ class ChainJob {
   /// until the chain must wait for its group: then the job decides when it is stored.
   void advance(std::uint64_t draws, const Stop& stop);
 
-  /// Forgets the checkpoint and starts anew.
+  /// Forgets the checkpoint and starts again.
   void start_again();
   /// How far a pooled warmup is: shared iterations so far, and a large number after the last one.
   std::uint64_t warmup_stage() const;

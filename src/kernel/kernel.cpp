@@ -20,11 +20,10 @@ void check_energy_limit(const KernelSettings& settings) {
   const double limit = kernel.settings == SettingsGroup::nuts ? settings.nuts.max_energy_error
                                                               : settings.hmc.max_energy_error;
   if (kernel.equal_weights || limit >= least) return;
-  throw ConfigError(
-      fmt::format("setting max_energy_error: found {}, expected at least {} for kernel {}, whose "
-                  "draws a smaller "
-                  "limit would bias; only kernel {} allows it",
-                  limit, least, describe(settings.kind), describe(KernelKind::nuts_slice)));
+  throw ConfigError(fmt::format(
+      "setting max_energy_error: found {}, expected at least {} for kernel {}, whose "
+      "draws a smaller limit would bias; only kernel {} allows it",
+      limit, least, describe(settings.kind), kernel_names(&KernelTraits::equal_weights)));
 }
 
 }  // namespace

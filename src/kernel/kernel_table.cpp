@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "makers.hpp"
 #include "rehmc/core/error.hpp"
@@ -30,6 +31,17 @@ const Row& find(KernelKind kind) {
     if (row.kind == kind) return row;
   }
   throw ConfigError(fmt::format("kernel: unknown kind {}", static_cast<int>(kind)));
+}
+
+template <class Wanted>
+std::string names_of(Wanted&& wanted) {
+  std::vector<std::string_view> names;
+  for (const Row& row : table) {
+    if (wanted(row)) names.push_back(row.name);
+  }
+  const std::string_view last = names.back();
+  names.pop_back();
+  return names.empty() ? std::string(last) : fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
 }  // namespace
@@ -64,12 +76,11 @@ KernelKind parse_kernel(std::string_view name) {
 }
 
 std::string kernel_names() {
-  std::string names;
-  for (const Row& row : table) {
-    if (!names.empty()) names += &row == &table.back() ? " or " : ", ";
-    names += row.name;
-  }
-  return names;
+  return names_of([](const Row&) { return true; });
+}
+
+std::string kernel_names(bool KernelTraits::*trait) {
+  return names_of([trait](const Row& row) { return row.traits.*trait; });
 }
 
 }  // namespace rehmc

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/dynamics/leapfrog.hpp"
 
 namespace rehmc {
@@ -135,7 +135,7 @@ double TrajectoryKernel<D>::one_step_energy_error(const Tuning& tuning, Stream& 
   dynamics_.release_momentum(to.point);
   dynamics_.release_momentum(from.point);
   dynamics_.release(to);
-  return moved ? error : std::numeric_limits<double>::quiet_NaN();
+  return moved ? error : nan_value;
 }
 
 template <Dynamics D>

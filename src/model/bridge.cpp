@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/model/messages.hpp"
 
 // The types that the C interface leaves opaque.
@@ -21,8 +21,6 @@ struct bs_rng;
 
 namespace rehmc {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Number of random points that show which quantities depend on one coordinate alone; the
 /// probability of a false positive is 2^-24.
@@ -173,7 +171,7 @@ class BridgeDensity::Model {
   Model& operator=(const Model&) = delete;
 
   double log_density_gradient(const double* x, double* gradient) const {
-    double value = nan;
+    double value = nan_value;
     char* error = nullptr;
     const Visit visit(*this);
     if (call_.log_density_gradient(model_, true, true, x, &value, gradient, &error) != 0) {
@@ -183,7 +181,7 @@ class BridgeDensity::Model {
   }
 
   double log_density(const double* x) const {
-    double value = nan;
+    double value = nan_value;
     char* error = nullptr;
     const Visit visit(*this);
     if (call_.log_density(model_, true, true, x, &value, &error) != 0) reject(error);
@@ -390,7 +388,7 @@ void BridgeDensity::evaluate_quantities(std::span<const double> x, std::span<dou
                                         Stream* stream) {
   const bool generates = values.size() > model_->determined && stream != nullptr;
   if (!generates) {
-    std::fill(values.begin(), values.end(), nan);
+    std::fill(values.begin(), values.end(), nan_value);
     return model_->constrain(x.data(), values.data());
   }
   try {
@@ -410,7 +408,6 @@ std::vector<double> BridgeDensity::unconstrain(const std::string& json) const {
 std::size_t BridgeDensity::parameters() const { return model_->parameters; }
 
 ModelMessages& BridgeDensity::messages() const { return *model_->messages; }
-std::shared_ptr<ModelMessages> BridgeDensity::shared_messages() const { return model_->messages; }
 const std::string& BridgeDensity::model_name() const { return model_->name; }
 const std::string& BridgeDensity::info() const { return model_->info; }
 bool BridgeDensity::takes_turns() const { return model_->takes_turns; }

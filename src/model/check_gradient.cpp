@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/settings.hpp"
 #include "rehmc/model/guard.hpp"
 
@@ -17,7 +18,6 @@ namespace rehmc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Values at the point itself.
 struct Centre {
@@ -34,7 +34,7 @@ Centre centre_at(double value, std::span<const double> x, std::span<const double
 }
 
 struct Derivative {
-  double value = not_a_number;
+  double value = nan_value;
   double truncation = infinity;  ///< bound on the error from the length of the step
   double rounding = infinity;    ///< bound on the error from the last digits of the log density
   double step = 0;

@@ -24,21 +24,6 @@ std::string list_causes(const FaultCounts& counts) {
   return list;
 }
 
-/// The point itself, if the model can be used there; else the model's error with a remedy.
-std::vector<double> require_usable(Guard& guard, std::vector<double> position,
-                                   std::string_view which) {
-  std::vector<double> gradient(guard.dimension());
-  try {
-    guard.evaluate_strictly(position, gradient);
-  } catch (const GradientLengthError&) {
-    throw;
-  } catch (const ModelError& error) {
-    throw ModelError(fmt::format("cannot start at {}: {}. Start at another point, or at random",
-                                 which, error.what()));
-  }
-  return position;
-}
-
 }  // namespace
 
 std::vector<double> random_initial_point(Guard& guard, const InitialPointSettings& settings,
@@ -72,10 +57,6 @@ std::vector<double> random_initial_point(Guard& guard, const InitialPointSetting
       first_error));
 }
 
-std::vector<double> zero_initial_point(Guard& guard) {
-  return require_usable(guard, std::vector<double>(guard.dimension()), "zero");
-}
-
 std::vector<double> given_initial_point(Guard& guard, std::span<const double> position) {
   if (position.size() != guard.dimension()) {
     throw ConfigError(fmt::format(
@@ -88,7 +69,18 @@ std::vector<double> given_initial_point(Guard& guard, std::span<const double> po
         fmt::format("initial point: {} (coordinate {} of {}) is {}, but must be finite",
                     guard.density().names()[i], i + 1, position.size(), position[i]));
   }
-  return require_usable(guard, {position.begin(), position.end()}, "the given initial point");
+  std::vector<double> gradient(guard.dimension());
+  try {
+    guard.evaluate_strictly(position, gradient);
+  } catch (const GradientLengthError&) {
+    throw;
+  } catch (const ModelError& error) {
+    throw ModelError(
+        fmt::format("cannot start at the given initial point: {}. Start at another point, or at "
+                    "random",
+                    error.what()));
+  }
+  return {position.begin(), position.end()};
 }
 
 }  // namespace rehmc

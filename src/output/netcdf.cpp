@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "variable_grids.hpp"
 
@@ -232,7 +232,7 @@ void write_parameters(Group& group, const std::vector<std::string>& names,
         for (const std::size_t row :
              std::span(chains[c].rows).subspan(begin * inner, count * inner)) {
           for (const std::size_t column : grid.columns) {
-            block.push_back(row == padding ? std::numeric_limits<double>::quiet_NaN()
+            block.push_back(row == padding ? nan_value
                                            : (*chains[c].matrix)[row * names.size() + column]);
           }
         }

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <limits>
 #include <numeric>
 #include <utility>
+
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
@@ -55,7 +56,7 @@ bool QuantityReader::read_into(std::span<const double> position, Stream* stream,
     copy_recorded(position, to);
     return true;
   }
-  all_.assign(quantities_, std::numeric_limits<double>::quiet_NaN());
+  all_.assign(quantities_, nan_value);
   bool computed = true;
   try {
     model_->evaluate_quantities(position, all_, stream);

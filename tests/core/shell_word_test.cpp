@@ -50,7 +50,6 @@ TEST(ShellWord, ShowsControlCharactersAndStillMeansThem) {
 TEST(Visible, LeavesTextAsItIs) {
   const std::string text = "a b\tc\n\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80";
   EXPECT_EQ(visible(text), text);
-  EXPECT_TRUE(is_utf8(text));
 }
 
 TEST(Visible, ShowsWhatATerminalWouldObey) {
@@ -64,7 +63,6 @@ TEST(Visible, ShowsWhatATerminalWouldObey) {
 TEST(Visible, ShowsBytesThatAreNotText) {
   for (const std::string text : {"\xff", "\x9b", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
                                  "\xf4\x90\x80\x80", "\xe2\x82", "\xf0\x9f\x98"}) {
-    EXPECT_FALSE(is_utf8(text));
     const std::string shown = visible(text);
     EXPECT_EQ(shown.size(), 4 * text.size()) << shown;
     EXPECT_EQ(shown.substr(0, 2), "\\x");

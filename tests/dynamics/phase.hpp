@@ -1,88 +1,21 @@
-// Metrics of every kind with their matrices, and leapfrog steps in padded memory.
+// Leapfrog steps in padded memory.
 #pragma once
 
-#include <Eigen/Core>
-#include <Eigen/QR>
 #include <cmath>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "rehmc/core/low_rank.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/dynamics/leapfrog_passes.hpp"
 #include "rehmc/dynamics/metric.hpp"
 #include "rehmc/dynamics/pool.hpp"
 #include "tests/dynamics/bumpy.hpp"
+#include "tests/dynamics/metric_cases.hpp"
 
 namespace rehmc::testing {
-
-using Matrix = Eigen::MatrixXd;
-using Vector = Eigen::VectorXd;
-
-inline std::vector<double> numbers(const Matrix& matrix) {
-  return {matrix.data(), matrix.data() + matrix.size()};
-}
-
-inline Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
-
-inline Vector normal_vector(Stream& stream, std::size_t d) {
-  Vector x(index(d));
-  stream.fill_normal({x.data(), d});
-  return x;
-}
-
-/// A metric and its matrix.
-struct MetricCase {
-  std::string name;
-  std::shared_ptr<const Metric> metric;
-  Matrix inverse_mass;
-  /// A product with M^{-1} errs by at most a few units in the last place of this matrix times |x|.
-  Matrix magnitude;
-};
-
-/// One metric of every kind, with scales that differ.
-inline std::vector<MetricCase> every_metric(std::size_t d) {
-  Stream stream({.seed = 1, .chain = static_cast<std::uint32_t>(d)}, Purpose::test);
-  const Matrix identity = Matrix::Identity(index(d), index(d));
-  std::vector<MetricCase> cases;
-  cases.push_back({"unit", make_unit_metric(d), identity, identity});
-
-  const Vector variances = (0.7 * normal_vector(stream, d)).array().exp();
-  const Matrix diagonal = variances.asDiagonal();
-  cases.push_back({"diagonal", make_diagonal_metric(numbers(variances)), diagonal, diagonal});
-
-  Matrix root(index(d), index(d));
-  for (auto column : root.colwise()) column = normal_vector(stream, d);
-  const Vector scales = variances.cwiseSqrt();
-  const Matrix dense = scales.asDiagonal() *
-                       (root * root.transpose() / static_cast<double>(d) + 0.2 * identity) *
-                       scales.asDiagonal();
-  const Matrix symmetric = 0.5 * (dense + dense.transpose());
-  cases.push_back(
-      {"dense", make_dense_metric(d, numbers(symmetric)), symmetric, Matrix(symmetric.cwiseAbs())});
-
-  const std::size_t rank = std::min<std::size_t>(3, d);
-  Matrix directions(index(d), index(rank));
-  for (auto column : directions.colwise()) column = normal_vector(stream, d);
-  directions = Eigen::HouseholderQR<Matrix>(directions).householderQ() *
-               Matrix::Identity(index(d), index(rank));
-  const Vector stretch = Vector{{8.0, 0.2, 3.0}}.head(index(rank));
-  const Vector gain = stretch.array() - 1;
-  const auto around = [&](const Matrix& inner) {
-    return Matrix(scales.asDiagonal() * (identity + inner) * scales.asDiagonal());
-  };
-  cases.push_back({"low-rank",
-                   make_low_rank_metric({numbers(scales), numbers(directions), numbers(stretch)}),
-                   around(directions * gain.asDiagonal() * directions.transpose()),
-                   around(directions.cwiseAbs() * gain.cwiseAbs().asDiagonal() *
-                          directions.cwiseAbs().transpose())});
-  return cases;
-}
 
 /// A log density with its gradient.
 using Target = std::function<double(const Vector& x, Vector& gradient)>;

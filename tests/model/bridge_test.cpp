@@ -188,9 +188,10 @@ void expect_line(const ModelMessages& messages, const std::string& line, std::ui
 
 // Three models of one library print in three threads at once, each line in two pieces.
 TEST(Bridge, EveryModelHasItsOwnMessages) {
-  const BridgeDensity first(folder / "bridge_turns.so", "first");
+  const auto shared = std::make_shared<ModelMessages>();
+  const BridgeDensity first(folder / "bridge_turns.so", "first", 0, shared);
   const BridgeDensity second(folder / "bridge_turns.so", "second");
-  const BridgeDensity sharing(folder / "bridge_turns.so", "first", 0, first.shared_messages());
+  const BridgeDensity sharing(folder / "bridge_turns.so", "first", 0, shared);
   const BridgeDensity silent(folder / "bridge_turns.so", "third");
   {
     const std::jthread one([&] { call_density(first); });
@@ -204,9 +205,10 @@ TEST(Bridge, EveryModelHasItsOwnMessages) {
 
 // What a library prints in a thread that it starts itself goes to the models of that library.
 TEST(Bridge, HearsThreadsOfTheLibrary) {
-  BridgeDensity density(folder / "bridge_turns.so", "alone");
+  const auto shared = std::make_shared<ModelMessages>();
+  BridgeDensity density(folder / "bridge_turns.so", "alone", 0, shared);
   const BridgeDensity copy(density);
-  const BridgeDensity sharing(folder / "bridge_turns.so", "it", 0, density.shared_messages());
+  const BridgeDensity sharing(folder / "bridge_turns.so", "it", 0, shared);
   const BridgeDensity other(folder / "bridge_good.so", "");
   { const BridgeDensity gone(folder / "bridge_turns.so", "gone"); }
   call_gradient(density);

@@ -126,21 +126,6 @@ TEST(RandomInitialPoint, RefusesBadSettings) {
       {"initial_tries", "0"});
 }
 
-TEST(ZeroInitialPoint, IsZero) {
-  Guard guard(standard_normal);
-  EXPECT_EQ(zero_initial_point(guard), std::vector<double>(3));
-}
-
-TEST(ZeroInitialPoint, FailsImmediatelyWithTheCause) {
-  Guard guard(FunctionDensity(1, [](std::span<const double> x, std::span<double> gradient) {
-    gradient[0] = 1 / x[0];
-    return std::min(x[0], 0.0);
-  }));
-  expect_says(message_of<ModelError>([&] { zero_initial_point(guard); }),
-              {"cannot start at zero", "gradient", "x.1", "inf"});
-  EXPECT_EQ(guard.evaluations(), 1U);
-}
-
 TEST(GivenInitialPoint, IsTheGivenOne) {
   Guard guard(standard_normal);
   const std::vector<double> position{1, -2, 3};
@@ -156,6 +141,16 @@ TEST(GivenInitialPoint, MustFitAndBeFinite) {
               }),
               {"x.2 (coordinate 2 of 3) is nan"});
   EXPECT_EQ(guard.evaluations(), 0U);
+}
+
+TEST(GivenInitialPoint, FailsImmediatelyWithTheCause) {
+  Guard guard(FunctionDensity(1, [](std::span<const double> x, std::span<double> gradient) {
+    gradient[0] = 1 / x[0];
+    return std::min(x[0], 0.0);
+  }));
+  expect_says(message_of<ModelError>([&] { given_initial_point(guard, std::vector{0.0}); }),
+              {"cannot start at the given initial point", "gradient", "x.1", "inf"});
+  EXPECT_EQ(guard.evaluations(), 1U);
 }
 
 TEST(GivenInitialPoint, FailsImmediatelyWithTheModelsMessage) {

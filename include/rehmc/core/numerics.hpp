@@ -13,9 +13,6 @@ inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 /// The middle number, or the mean of the two middle ones; NaN without numbers, or if one is NaN.
 double median(std::vector<double> values);
 
-/// log(exp(a) + exp(b)) without overflow. Infinities give the limit, NaN gives NaN.
-double log_add_exp(double a, double b) noexcept;
-
 /// log(sum of exp(values)) without overflow: -inf for no values, infinities give the limit, NaN
 /// anywhere gives NaN.
 double log_sum_exp(std::span<const double> values) noexcept;

@@ -13,7 +13,4 @@ std::string shell_word(std::string_view text);
 /// shown as \u001b and \x9b, so that it cannot command a terminal.
 std::string visible(std::string_view text);
 
-/// Whether the text is valid UTF-8.
-bool is_utf8(std::string_view text);
-
 }  // namespace rehmc

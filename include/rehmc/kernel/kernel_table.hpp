@@ -64,5 +64,7 @@ std::optional<KernelKind> find_kernel(std::string_view name) noexcept;
 KernelKind parse_kernel(std::string_view name);
 /// The names there are: "nuts, nuts-slice or hmc".
 std::string kernel_names();
+/// The names of the kernels with this trait, likewise.
+std::string kernel_names(bool KernelTraits::*trait);
 
 }  // namespace rehmc

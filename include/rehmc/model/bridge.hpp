@@ -27,8 +27,8 @@ class BridgeDensity {
  public:
   /// `data` is JSON in CmdStan's format, or empty; `seed` is for random numbers in transformed
   /// data. Throws as SharedLibrary does; also DataError if the library lacks functions, or if the
-  /// model rejects the data, with the model's message. `messages` are those of another model, to be
-  /// shared; without them it has its own.
+  /// model rejects the data, with the model's message. `messages` may be
+  /// shared with other models; without them it has its own.
   BridgeDensity(const std::filesystem::path& library, const std::string& data,
                 std::uint32_t seed = 0, std::shared_ptr<ModelMessages> messages = nullptr);
 
@@ -58,7 +58,6 @@ class BridgeDensity {
 
   /// What this model and its copies printed, and why they rejected.
   ModelMessages& messages() const;
-  std::shared_ptr<ModelMessages> shared_messages() const;
   /// The model's name.
   const std::string& model_name() const;
   /// The library's description of how it was built.

@@ -32,9 +32,6 @@ struct InitialPointSettings {
 std::vector<double> random_initial_point(Guard& guard, const InitialPointSettings& settings,
                                          const Address& address);
 
-/// The origin; ModelError with the cause if the log density cannot be used there.
-std::vector<double> zero_initial_point(Guard& guard);
-
 /// The user's point. ConfigError if its length is not the dimension or a coordinate is not finite;
 /// ModelError with the cause if the log density cannot be used there.
 std::vector<double> given_initial_point(Guard& guard, std::span<const double> position);

@@ -1,20 +1,18 @@
-// The model of the processor, to be reported with measured times.
-#pragma once
+// Reads the model of the processor from /proc/cpuinfo.
+#include "rehmc/core/processor.hpp"
 
 #include <fstream>
-#include <string>
 
-namespace rehmc::bench {
+namespace rehmc {
 
-/// As named in /proc/cpuinfo; "unknown" if it is not.
-inline std::string processor() {
+std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     if (!line.starts_with("model name")) continue;
     const std::size_t colon = line.find(": ");
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
-  return "unknown";
+  return "unknown processor";
 }
 
-}  // namespace rehmc::bench
+}  // namespace rehmc
