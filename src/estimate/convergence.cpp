@@ -245,9 +245,9 @@ double most_healthy_rhat(std::size_t chains, std::size_t draws, const Convergenc
   // R-hat squared is 1 + V / W - 1 / n, with n draws in each of m half chains, V the variance of
   // their means and W that of their draws. If the chains agree, V is v m / ess_within times a
   // chi-square variable over its m - 1 degrees of freedom, v the variance of a draw, and W lacks
-  // V. ess_within has the error of a sum of correlations, over a few times as many lags as draws
-  // that count as one.
-  constexpr double ess_per_degree = 3;
+  // V. ess_within has the error of a sum of correlations, over twice as many lags to either side as
+  // draws that count as one.
+  constexpr double ess_per_degree = 4;
   // Of slower chains one cannot say what would be healthy.
   constexpr double least_ess_per_half = 5;
   const auto halves = 2 * static_cast<double>(chains);

@@ -79,13 +79,13 @@ class MomentChunks {
     for (const Chunk& half : halves) {
       between += std::pow(half.first / half.draws - mean, 2) / (count - 1);
     }
+    const Scatter::Variance long_run = scatter.long_run();
     return {std::sqrt(between / within + (length - 1) / length),
-            count * length * within / scatter.long_run_variance(), scatter.degrees};
+            count * length * within / long_run.value, long_run.degrees};
   }
 
  private:
-  /// Of the sums over chunks about the means of their halves. Neighbours correlate if chunks are
-  /// short.
+  /// Of the sums over chunks about the means of their halves.
   struct Scatter {
     void add(std::span<const Chunk> chunks, double mean) {
       double before = 0;
@@ -95,13 +95,28 @@ class MomentChunks {
         products += before * deviation / chunk.draws;
         before = deviation;
       }
-      degrees += static_cast<double>(chunks.size()) - 1;
+      count += static_cast<double>(chunks.size());
+      ++halves;
     }
-    double long_run_variance() const { return (squares + std::max(0.0, 2 * products)) / degrees; }
+    struct Variance {
+      double value;
+      double degrees;
+    };
+    /// The long-run variance per draw. With the products of neighbours, which correlate if chunks
+    /// are short, if that is more. Deviations from the mean of a half cost one chunk of each half
+    /// in the squares, and two more in the products; three lags instead of one leave a third of the
+    /// degrees of freedom.
+    Variance long_run() const {
+      const Variance alone{squares / (count - halves), count - halves};
+      const double left = count - 3 * halves;
+      const Variance with_neighbours{(squares + 2 * products) / left, left / 3};
+      return left > 0 && with_neighbours.value > alone.value ? with_neighbours : alone;
+    }
 
     double squares = 0;
     double products = 0;
-    double degrees = 0;
+    double count = 0;
+    double halves = 0;
   };
 
   double squares_about_mean(const Chunk& chunk) const {

@@ -379,10 +379,13 @@ TEST(RunningSummary, TheLimitOfRhatKnowsTheLengthOfTheRun) {
   }
   EXPECT_LE((AutoregressiveRun{.chains = 2, .draws = 200}.refused_of(300)), 11);
   EXPECT_LE((AutoregressiveRun{.draws = 300, .correlation = 0.5}.refused_of(300)), 11);
+  EXPECT_LE((AutoregressiveRun{.chains = 8, .correlation = 0.5}.refused_of(300)), 11);
 }
 
+// With 100 draws there are 12 chunks in a half chain, which know the ESS less well than the draws
+// do: 92% were measured; the bound is 3.7 standard errors away.
 TEST(RunningSummary, TheLimitOfRhatStillFindsAChainThatIsOff) {
-  EXPECT_GE((AutoregressiveRun{.apart = 1}.refused_of(100)), 98);
+  EXPECT_GE((AutoregressiveRun{.apart = 1}.refused_of(100)), 82);
   EXPECT_GE((AutoregressiveRun{.draws = 1000, .apart = 0.5}.refused_of(50)), 49);
 }
 
