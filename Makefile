@@ -64,6 +64,22 @@ gains: dependencies $(RELEASE)/build.ninja ## measure what recycling gains: buil
 	@$(RELEASE)/bench/rehmc_gains build/gains.json $(RUNS)
 	@scripts/write_gains build/gains.json
 
+# Two hours on two cores; `make compare SEEDS=1 PEER_DRAWS=1000` takes some twenty minutes. CREDIT is the file
+# german.data-numeric. An interrupted comparison continues; remove build/compare/trials.jsonl to begin again.
+SEEDS ?= 3
+PEER_DRAWS ?= 4000
+COMPARE := build/compare-venv
+.PHONY: compare
+compare: dependencies toolchains $(COMPARE)/installed ## compare rehmc with other samplers, from the Python package index: docs/compare.md
+	@$(COMPARE)/bin/python -W ignore bench/compare/compare.py --rehmc $(RELEASE)/rehmc --seeds $(SEEDS) \
+		--peer-draws $(PEER_DRAWS) $(if $(CREDIT),--credit $(CREDIT)) $(if $(SETTINGS),--settings "$(SETTINGS)") \
+		--table docs/compare.md
+
+$(COMPARE)/installed: bench/compare/requirements.txt | dependencies
+	@python3 -m venv $(COMPARE)
+	@$(COMPARE)/bin/pip --quiet --disable-pip-version-check install --requirement $<
+	@touch $@
+
 # SCALE=smoke takes minutes, SCALE=full hours. Give DATA=folder for the paper's own data sets.
 SCALE ?= quick
 .PHONY: paper
