@@ -247,8 +247,8 @@ void add_output_options(Command command, SampleOptions& options) {
   command.flag("--no-draws", options.no_draws,
                "store no draws, only running summaries, in bounded memory and disk space");
   command.option("--until", options.run.until,
-                 "stop early when this holds, as in \"ess>=400,rhat<=1.01\" or "
-                 "\"mcse(mean)<=0.01*sd\"; --draws is then the maximum "
+                 "stop early when this holds: precise (two digits of everything), \"ess>=400,"
+                 "rhat<=1.01\", \"mcse(mean)<=0.01*sd\"; --draws is then the maximum "
                  "(default: 100000)");
 }
 

@@ -99,9 +99,6 @@ void Job::run(const std::atomic<int>& interrupts) {
   if (manifest_.settings.until.empty()) return run_chains_to(most, interrupts);
 
   const std::vector<Condition> conditions = parse_until(manifest_.settings.until);
-  const bool sharpens = manifest_.settings.sample.sharpen &&
-                        std::any_of(conditions.begin(), conditions.end(),
-                                    [](const Condition& c) { return c.about_error(); });
   std::uint64_t done = 0;
   for (auto& chain : chains_) {
     chain->open();
@@ -110,25 +107,37 @@ void Job::run(const std::atomic<int>& interrupts) {
   for (std::uint64_t look = next_look(done, most);; look = next_look(look + 1, most)) {
     run_chains_to(look, interrupts);
     if (interrupts != 0) return;
-    if (judge_until(conditions, sharpens, look) || look == most) {
+    if (judge_until(conditions, look, look == most) || look == most) {
       stopped_at_ = look;
       return;
     }
   }
 }
 
-bool Job::judge_until(const std::vector<Condition>& conditions, bool sharpens, std::uint64_t look) {
-  auto summary = summarise(result_);
-  if (sharpens) sharpen_run(result_, summary);
-  bool all_met = true;
+bool Job::judge_until(const std::vector<Condition>& conditions, std::uint64_t draws, bool last) {
+  auto parameters = summarise(result_);
+  Sharpening sharpening;
+  const Look look{parameters, &sharpening, result_.chains.size(), draws};
+  const auto met = [&](const Condition& condition) { return judge(condition, look).met; };
+  const auto about_gradients = [](const Condition& c) { return c.about_gradients(); };
+  // To use the gradients costs most of a look: only if the other conditions hold.
+  const bool others_met = std::ranges::all_of(
+      conditions, [&](const Condition& c) { return c.about_gradients() || met(c); });
+  if ((others_met || last) && std::ranges::any_of(conditions, about_gradients)) {
+    sharpening = sharpen_run(result_, parameters, !manifest_.settings.sample.sharpen);
+  }
   until_verdict_.clear();
+  bool all_met = others_met;
   for (const Condition& condition : conditions) {
-    const Verdict verdict = judge(condition, summary);
+    const Verdict verdict = judge(condition, look);
     all_met = all_met && verdict.met;
-    until_verdict_ += fmt::format("{}{}: {} at {} draws per chain (worst: {:.4g} for {})",
-                                  until_verdict_.empty() ? "" : "; ", condition.text,
-                                  verdict.met ? "reached" : "not reached", look,
-                                  verdict.worst_value, verdict.worst_name);
+    until_verdict_ +=
+        fmt::format("{}{}: {} at {} draws per chain", until_verdict_.empty() ? "" : "; ",
+                    condition.text, verdict.met ? "reached" : "not reached", draws);
+    if (!verdict.worst_name.empty()) {
+      until_verdict_ +=
+          fmt::format(" (worst: {:.4g} for {})", verdict.worst_value, verdict.worst_name);
+    }
   }
   return all_met;
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/estimate/rare_events.hpp"
@@ -27,7 +28,8 @@ std::optional<double> number(std::string_view text) {
 [[noreturn]] void fail(std::string_view condition, std::string_view why) {
   throw ConfigError(
       fmt::format("until: found '{}': {}; write for example \"ess>=400,rhat<=1.01\" or "
-                  "\"mcse(mean)<=0.01*sd\" (also ess_bulk, ess_tail, mcse(sd), mcse(q97.5))",
+                  "\"mcse(mean)<=0.01*sd\" (also ess_bulk, ess_tail, mcse(sd), mcse(q97.5), "
+                  "rhat<=healthy, stein), or precise",
                   condition, why));
 }
 
@@ -67,6 +69,10 @@ bool wants_least(Statistic statistic) {
 Condition parse_condition(std::string_view text) {
   Condition condition;
   condition.text = text;
+  if (text == "stein" || text == "rhat<=healthy") {
+    condition.statistic = text == "stein" ? Statistic::stein : Statistic::healthy_rhat;
+    return condition;
+  }
   const std::size_t sign = std::min(text.find(">="), text.find("<="));
   if (sign == std::string_view::npos) fail(text, "there is neither >= nor <=");
   set_statistic(condition, text.substr(0, sign));
@@ -104,12 +110,14 @@ double value_of(const Condition& condition, const ParameterSummary& row) {
     case Statistic::ess_tail:
       return row.convergence.ess_tail;
     case Statistic::rhat:
+    case Statistic::healthy_rhat:
       return row.convergence.rhat;
     case Statistic::mcse_mean:
       return estimate.mcse_mean * student_widening(estimate.degrees_mean) / scale;
     case Statistic::mcse_sd:
       return estimate.mcse_sd * student_widening(estimate.degrees_sd) / scale;
     case Statistic::mcse_quantile:
+    case Statistic::stein:
       break;
   }
   for (const QuantileEstimate& quantile : estimate.quantiles) {
@@ -119,6 +127,28 @@ double value_of(const Condition& condition, const ParameterSummary& row) {
   }
   return std::nan("");
 }
+
+/// The Stein check is one for all parameters. Without gradients there is none to fail.
+Verdict judge_stein(const Look& look) {
+  Verdict verdict;
+  if (look.sharpening == nullptr || !look.sharpening->check) return verdict;
+  verdict.met = look.sharpening->check->passed();
+  verdict.worst_name = look.sharpening->worst_name;
+  verdict.worst_value = look.sharpening->check->worst;
+  return verdict;
+}
+
+double limit_of(const Condition& condition, const ParameterSummary& row, const Look& look) {
+  if (condition.statistic != Statistic::healthy_rhat) return condition.limit;
+  return most_healthy_rhat(look.chains, look.draws, row.convergence.ess_within,
+                           look.parameters.size());
+}
+
+/// What `precise` stands for: chains that agree as well as chains of their length can, a gradient
+/// that passes its check, and two digits of everything that is usually reported.
+constexpr std::string_view precise =
+    "rhat<=healthy,stein,mcse(mean)<=0.02*sd,mcse(sd)<=0.03*sd,mcse(q5)<=0.05*sd,mcse(q95)<=0.05*"
+    "sd";
 
 }  // namespace
 
@@ -130,17 +160,23 @@ std::vector<Condition> parse_until(std::string_view text) {
   std::string_view rest = compact;
   for (;;) {
     const std::size_t comma = rest.find(',');
-    conditions.push_back(parse_condition(rest.substr(0, comma)));
+    const std::string_view one = rest.substr(0, comma);
+    if (one == "precise") {
+      for (Condition& condition : parse_until(precise)) conditions.push_back(std::move(condition));
+    } else {
+      conditions.push_back(parse_condition(one));
+    }
     if (comma == std::string_view::npos) return conditions;
     rest.remove_prefix(comma + 1);
   }
 }
 
-Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& summary) {
+Verdict judge(const Condition& condition, const Look& look) {
+  if (condition.statistic == Statistic::stein) return judge_stein(look);
   const bool least = wants_least(condition.statistic);
   Verdict verdict;
   bool first = true;
-  for (const ParameterSummary& row : summary) {
+  for (const ParameterSummary& row : look.parameters) {
     // A parameter that is constant and equal in all chains is known exactly.
     if (row.convergence.check.condition == DrawsCondition::constant) continue;
     const double value = value_of(condition, row);
@@ -151,7 +187,8 @@ Verdict judge(const Condition& condition, const std::vector<ParameterSummary>& s
       verdict.worst_value = value;
     }
     first = false;
-    if (!(least ? value >= condition.limit : value <= condition.limit)) verdict.met = false;
+    const double limit = limit_of(condition, row, look);
+    if (!(least ? value >= limit : value <= limit)) verdict.met = false;
   }
   return verdict;
 }

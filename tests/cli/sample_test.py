@@ -70,6 +70,33 @@ class Sample(unittest.TestCase):
         again = rehmc("summary", run).stdout
         self.assertIn(first + "\n" + second, again)
 
+    def test_until_precise_stops_when_everything_is_known(self):
+        run = self.path / "precise"
+        result = rehmc("sample", "eight-schools", "--seed", 4, "--until", "precise", "--draws", 20000, "--output", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = self.summary(run)
+        self.assertLess(told["draws"], 20000)
+        self.assertNotIn("not reached", result.stdout)
+        for condition in ("rhat<=healthy", "stein", "mcse(mean)<=0.02*sd", "mcse(q95)<=0.05*sd"):
+            self.assertIn(f"{condition}: reached at {told['draws']} draws per chain", result.stdout)
+        for parameter in told["parameters"]:
+            best = parameter["sharpened"] if "sharpened" in parameter else parameter["recycled"]
+            limits = {"mean": 0.02, "sd": 0.03, "q5": 0.05, "q95": 0.05}
+            for name, limit in limits.items():
+                self.assertLessEqual(best[f"mcse_{name}"], limit * best["sd"], (parameter["name"], name))
+
+    def test_until_precise_goes_on_while_chains_disagree(self):
+        """Chains that sit in two modes never agree, however small their error bars are."""
+        starts = self.path / "starts.json"
+        starts.write_text(json.dumps([{"x.1": sign * 20.0, "x.2": 0.0} for sign in (1, 1, -1, -1)]))
+        data = self.path / "data.json"
+        data.write_text(json.dumps({"dimension": 2, "distance": 40}))
+        words = ["--seed", 4, "--until", "precise", "--draws", 1500, "--init", starts, "--data", data, "--output", self.path / "modes"]
+        result = rehmc("sample", "two-mode-mixture", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.summary(self.path / "modes")["draws"], 1500)
+        self.assertIn("rhat<=healthy: not reached at 1500 draws per chain", result.stdout)
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)

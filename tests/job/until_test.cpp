@@ -32,7 +32,7 @@ ParameterSummary row(const std::string& name, double rhat, double bulk, double t
 bool holds(const std::string& text, const std::vector<ParameterSummary>& summary) {
   const auto conditions = parse_until(text);
   bool all = true;
-  for (const Condition& condition : conditions) all = all && judge(condition, summary).met;
+  for (const Condition& condition : conditions) all = all && judge(condition, {summary}).met;
   return all;
 }
 
@@ -78,7 +78,10 @@ TEST(Until, RefusesWhatMakesNoSense) {
                            "mcse(mean)<=0.1*mean",
                            "ess>=400*sd",
                            "rhat<=1.1*sd",
-                           "mcse(mean)<=0"}) {
+                           "mcse(mean)<=0",
+                           "precisely",
+                           "stein<=1",
+                           "rhat<=health"}) {
     try {
       parse_until(text);
       ADD_FAILURE() << text;
@@ -106,7 +109,7 @@ TEST(Until, HoldsIfAllParametersMeetIt) {
   EXPECT_FALSE(holds("mcse(sd)<=0.3", summary));
   EXPECT_TRUE(holds("mcse(q97.5)<=0.61", summary));
   EXPECT_FALSE(holds("mcse(q97.5)<=0.59", summary));
-  const Verdict verdict = judge(parse_until("rhat<=1.01")[0], summary);
+  const Verdict verdict = judge(parse_until("rhat<=1.01")[0], {summary});
   EXPECT_EQ(verdict.worst_name, "b");
   EXPECT_EQ(verdict.worst_value, 1.02);
 }
@@ -118,6 +121,46 @@ TEST(Until, UsesTheRecycledErrorIfThereIsOne) {
   EXPECT_TRUE(holds("mcse(mean)<=0.02", summary));
 }
 
+TEST(Until, PreciseStandsForSeveralConditions) {
+  const auto conditions = parse_until("precise");
+  const auto spelled = parse_until(
+      "rhat<=healthy,stein,mcse(mean)<=0.02*sd,mcse(sd)<=0.03*sd,mcse(q5)<=0.05*sd,"
+      "mcse(q95)<=0.05*sd");
+  ASSERT_EQ(conditions.size(), spelled.size());
+  for (std::size_t i = 0; i < spelled.size(); ++i) EXPECT_EQ(conditions[i].text, spelled[i].text);
+  EXPECT_EQ(parse_until("precise,ess>=1000").size(), spelled.size() + 1);
+}
+
+// Healthy chains of 100 draws may differ more than those of 10,000.
+TEST(Until, KnowsHowWellChainsOfTheirLengthAgree) {
+  std::vector<ParameterSummary> summary{row("a", 1.03, 500, 500, 0.1, 10)};
+  const Condition healthy = parse_until("rhat<=healthy")[0];
+  summary[0].convergence.ess_within = 100;
+  const double limit = most_healthy_rhat(4, 100, 100, 1);
+  ASSERT_GT(limit, 1.03);
+  EXPECT_TRUE(judge(healthy, {summary, nullptr, 4, 100}).met);
+  summary[0].convergence.rhat = limit + 0.001;
+  EXPECT_FALSE(judge(healthy, {summary, nullptr, 4, 100}).met);
+  summary[0].convergence.rhat = 1.03;
+  summary[0].convergence.ess_within = 10000;
+  EXPECT_FALSE(judge(healthy, {summary, nullptr, 4, 10000}).met);
+}
+
+TEST(Until, WantsTheSteinCheckToPassIfThereIsOne) {
+  const std::vector<ParameterSummary> summary{row("a", 1, 500, 500, 0.1, 10)};
+  const Condition stein = parse_until("stein")[0];
+  Sharpening sharpening;
+  EXPECT_TRUE(judge(stein, {summary, &sharpening}).met);
+  sharpening.check.emplace();
+  sharpening.check->worst = 3;
+  sharpening.check->limit = 4;
+  sharpening.worst_name = "a";
+  EXPECT_TRUE(judge(stein, {summary, &sharpening}).met);
+  sharpening.check->worst = 5;
+  EXPECT_FALSE(judge(stein, {summary, &sharpening}).met);
+  EXPECT_EQ(judge(stein, {summary, &sharpening}).worst_value, 5);
+}
+
 // With two degrees of freedom a 95% interval is 4.30 / 1.96 times as wide as that of a normal law.
 TEST(Until, CountsInHowWellErrorsAreKnown) {
   constexpr double two = 4.302652729911275 / 1.959963984540054;
@@ -126,7 +169,8 @@ TEST(Until, CountsInHowWellErrorsAreKnown) {
   const double mcse_sd = plain.mcse_sd;
   const QuantileEstimate last = plain.quantiles.back();
   const auto widened = [&](const std::string& statistic, double mcse) {
-    return judge(parse_until(fmt::format("mcse({})<=1", statistic))[0], summary).worst_value / mcse;
+    return judge(parse_until(fmt::format("mcse({})<=1", statistic))[0], {summary}).worst_value /
+           mcse;
   };
   const std::string quantile = fmt::format("q{}", 100 * last.probability);
   EXPECT_DOUBLE_EQ(widened("mean", 0.1), 1);
@@ -147,7 +191,7 @@ TEST(Until, IsNeverMetByNaN) {
     summary[at] = row("stuck", nan, nan, nan, nan, nan);
     for (const char* text : {"ess>=1", "rhat<=2", "mcse(mean)<=9", "mcse(mean)<=9*sd"}) {
       EXPECT_FALSE(holds(text, summary)) << text;
-      EXPECT_EQ(judge(parse_until(text)[0], summary).worst_name, "stuck");
+      EXPECT_EQ(judge(parse_until(text)[0], {summary}).worst_name, "stuck");
     }
   }
 }

@@ -65,7 +65,7 @@ class Job {
   /// Stores the chains of a group that share a warmup, if it is time to: all or none, so that a run
   /// that is killed finds them at the same stage.
   void store_group(const ChainRange& group, bool stopped);
-  bool judge_until(const std::vector<Condition>& conditions, bool sharpens, std::uint64_t look);
+  bool judge_until(const std::vector<Condition>& conditions, std::uint64_t draws, bool last);
 
   Manifest manifest_;
   RunFolder folder_;
