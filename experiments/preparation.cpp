@@ -270,6 +270,7 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
   settings.kind = kind;
   settings.recycling = {RecyclingKind::all, 1};
   settings.hmc.path_length = preparation.path_length;
+  settings.hmc.weight_by_draws = true;  // as in all stored results
   switch (test_case.path_rule) {
     case PathRule::leading_quarter:
       settings.hmc.jitter_least = 0.5;

@@ -99,10 +99,6 @@ void RunSettings::check() const {
   if (!store_draws && save_warmup) {
     throw ConfigError("save-warmup: there is nothing to save with --no-draws");
   }
-  if (!store_draws && sample.kernel.masses_differ()) {
-    throw ConfigError(
-        "weight-by-steps: running summaries weight all draws equally; leave out --no-draws");
-  }
 }
 
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,

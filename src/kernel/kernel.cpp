@@ -54,7 +54,9 @@ void KernelSettings::check() const {
 }
 
 bool KernelSettings::masses_differ() const {
-  return traits(kind).settings == SettingsGroup::hmc && hmc.weight_by_steps;
+  const bool random = hmc.path_steps > 0 ? hmc.path_steps_most > hmc.path_steps
+                                         : hmc.jitter_most > hmc.jitter_least;
+  return traits(kind).settings == SettingsGroup::hmc && random && !hmc.weight_by_draws;
 }
 
 std::unique_ptr<Kernel> make_kernel(Density density, const KernelSettings& settings) {

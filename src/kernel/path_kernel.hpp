@@ -18,7 +18,8 @@ template <Dynamics D>
 class PathKernel final : public TrajectoryKernel<D> {
  public:
   PathKernel(Density density, const KernelSettings& settings)
-      : TrajectoryKernel<D>(std::move(density), settings) {}
+      : TrajectoryKernel<D>(std::move(density), settings),
+        weighs_states_(settings.masses_differ()) {}
 
   const Transition& transition(const Tuning& tuning, const Address& address) override {
     using Handle = StatePool::Handle;
@@ -45,7 +46,7 @@ class PathKernel final : public TrajectoryKernel<D> {
     record.leapfrogs = walk.leapfrogs();
     record.acceptance = outcome.acceptance;
     record.path_length = static_cast<double>(path.steps) * tuning.step_size;
-    if (settings.weight_by_steps) record.mass = static_cast<double>(path.steps);
+    if (weighs_states_) record.mass = static_cast<double>(path.steps);
     return this->finish_transition(next, start_energy);
   }
 
@@ -65,6 +66,8 @@ class PathKernel final : public TrajectoryKernel<D> {
     const double steps = std::round(jitter * path.path_length / step_size);
     return static_cast<std::uint64_t>(std::clamp(steps, 1.0, limit));
   }
+
+  bool weighs_states_;
 };
 
 }  // namespace rehmc

@@ -82,7 +82,7 @@ class Documents(unittest.TestCase):
         document = (ROOT / "docs/command.md").read_text(encoding="utf-8")
         told = dict(re.findall(r"^\| `(--[a-z-]+)` \| ([^|]+) \|[^|]*\| ", document, re.MULTILINE))
         self.assertEqual(told.pop("--path-length"), "pi / 2")
-        self.assertEqual(told.pop("--weight-by-steps"), "off")
+        self.assertEqual(told.pop("--weight-by-draws"), "off")
         printed = rehmc("sample", "--help").stdout
         self.assertGreater(len(told), 15)
         for option, default in told.items():

@@ -97,6 +97,17 @@ class Sample(unittest.TestCase):
         self.assertEqual(self.summary(self.path / "modes")["draws"], 1500)
         self.assertIn("rhat<=healthy: not reached at 1500 draws per chain", result.stdout)
 
+    def test_paths_of_random_lengths_weigh_states_with_and_without_stored_draws(self):
+        words = ["--kernel", "hmc", "--path-steps", 1, "--path-steps-most", 30, "--sharpen", "none"]
+        stored, bounded, alike = (
+            self.sample(name, *words, *more, model="banana")[0]
+            for name, more in (("stored", ()), ("bounded", ("--no-draws",)), ("alike", ("--weight-by-draws",)))
+        )
+        means = [[p["recycled"]["mean"] for p in self.summary(run)["parameters"]] for run in (stored, bounded, alike)]
+        for one, other, by_draws in zip(*means):
+            self.assertAlmostEqual(one / other, 1, delta=1e-9)
+            self.assertGreater(abs(one - by_draws), 1e-6)
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)

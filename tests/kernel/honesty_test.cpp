@@ -146,7 +146,7 @@ std::vector<std::vector<Deviations>> replicate(const Case& what, ErrorBars&& err
     const std::vector<ChainRecord> records = run_chains(what, *kernel, r);
     auto& deviations = result.emplace_back();
     for (std::size_t i = 0; i < what.truth.size(); ++i) {
-      const Estimate estimate = recycled(records, i, what.kernel.hmc.weight_by_steps);
+      const Estimate estimate = recycled(records, i, what.kernel.masses_differ());
       const Truth& truth = what.truth[i];
       const std::array<double, 3> mcse = error_bars(records, i, estimate);
       deviations.push_back({Deviation{estimate.mean - truth.mean, mcse[0]},
@@ -231,7 +231,6 @@ KernelSettings path_kernel() {
   settings.recycling.kind = RecyclingKind::accept_each;
   settings.hmc.path_steps = 1;
   settings.hmc.path_steps_most = 9;
-  settings.hmc.weight_by_steps = true;
   return settings;
 }
 

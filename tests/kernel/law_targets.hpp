@@ -124,9 +124,9 @@ inline const std::vector<Variant>& variants() {
       {"HmcJittered",
        KernelKind::hmc,
        {.path_length = 3, .jitter_least = 0.25, .jitter_most = 1.25}},
-      {"HmcWeightedBySteps",
+      {"HmcWeightedByDraws",
        KernelKind::hmc,
-       {.path_steps = 1, .path_steps_most = 6, .weight_by_steps = true}}};
+       {.path_steps = 1, .path_steps_most = 6, .weight_by_draws = true}}};
   return all;
 }
 

@@ -291,10 +291,10 @@ TEST(PathLength, StepsFixedOrUniformOnARange) {
 }
 
 // Theorem 2 of Nishimura & Dunson (2020): a draw counts as many times as its path has steps.
-TEST(PathLength, IsTheMassOfADrawIfAsked) {
+TEST(PathLength, IsTheMassOfADraw) {
   for (const bool by_steps : {false, true}) {
     KernelSettings settings = kernel_settings(KernelKind::hmc, {});
-    settings.hmc.weight_by_steps = by_steps;
+    settings.hmc.weight_by_draws = !by_steps;
     auto kernel = kernel_at_start(testing::Walled(2, 1.5, Fault::not_a_number), settings);
     bool cut = false;
     for (std::uint64_t i = 0; i < transitions; ++i) {

@@ -91,7 +91,7 @@ TEST(Summary, MomentsAreThoseOfAllStates) {
     for (const bool by_steps : {false, true}) {
       SCOPED_TRACE(describe(kind));
       SampleSettings settings = run_of(kind, "all");
-      settings.kernel.hmc.weight_by_steps = by_steps;
+      settings.kernel.hmc.weight_by_draws = !by_steps;
       settings.kernel.hmc.jitter_least = 0.3;
       settings.draws = 200;
       settings.warmup.iterations = 150;

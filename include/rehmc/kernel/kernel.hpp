@@ -48,9 +48,9 @@ struct HmcSettings {
   int path_steps_most = 0;
   int max_steps = 10000;
   double max_energy_error = 1000;
-  /// Theorem 2, eq. (2.3), of Nishimura & Dunson (2020): pool all states alike, so that draws with
-  /// longer paths count more.
-  bool weight_by_steps = false;
+  /// Give every draw the same weight among the recycled ones. Otherwise every state has the same:
+  /// Theorem 2, eq. (2.3), of Nishimura & Dunson (2020), so that draws with longer paths count more.
+  bool weight_by_draws = false;
 
   static constexpr auto settings() {
     using S = HmcSettings;
@@ -69,8 +69,8 @@ struct HmcSettings {
                 "maximum number of steps of a path, whatever the step size"},
         Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
                 "a step whose energy error exceeds this is a divergence"},
-        Setting{"weight_by_steps", &S::weight_by_steps, between(0, 1),
-                "give every recycled state the same weight, not every draw (Theorem 2)"}};
+        Setting{"weight_by_draws", &S::weight_by_draws, between(0, 1),
+                "give every draw the same weight in recycled estimates, not every state"}};
   }
 };
 
@@ -82,7 +82,8 @@ struct KernelSettings {
 
   /// Throws ConfigError that names the setting, the value and the remedy.
   void check() const;
-  /// Whether draws may differ in mass (Theorem 2 of Nishimura & Dunson 2020).
+  /// Whether draws may differ in mass: those of paths of random length, by Theorem 2 of Nishimura &
+  /// Dunson (2020).
   bool masses_differ() const;
 };
 
