@@ -108,6 +108,18 @@ class Sample(unittest.TestCase):
             self.assertAlmostEqual(one / other, 1, delta=1e-9)
             self.assertGreater(abs(one - by_draws), 1e-6)
 
+    def test_metric_file_brings_its_step_size(self):
+        tuned, _ = self.sample("tuned")
+        file = tuned / "metric-1.json"
+        step = json.loads(file.read_text())["stepsize"]
+        for more, expected in (((), step), (("--step-size", 0.25), 0.25)):
+            run, _ = self.sample(f"reused{len(more)}", "--metric-file", file, "--warmup", 0, "--force", *more)
+            self.assertEqual(json.loads((run / "metric-1.json").read_text())["stepsize"], expected)
+        # With warmup, the first transition has the step size of the file: it was not searched for.
+        run, _ = self.sample("adapted", "--metric-file", file, "--save-warmup")
+        header, rows = rows_of(run / "chain-1.csv")
+        self.assertEqual(float(rows[0][header.index("stepsize__")]), step)
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)
