@@ -43,6 +43,7 @@ struct SampleOptions {
   bool force = false;
   bool draws_given = false;
   bool step_size_given = false;
+  bool path_length_given = false;
   bool no_draws = false;
   bool no_sharpen_data = false;
   std::string sharpen = "auto";
@@ -87,6 +88,7 @@ void add_settings(Command command, SampleOptions& options) {
     const auto set = [&options, option](const std::string& text) {
       if (option == "--draws") options.draws_given = true;
       if (option == "--step-size") options.step_size_given = true;
+      if (option == "--path-length") options.path_length_given = true;
       for (const auto& each : options.numbers[option]) each(text);
     };
     if constexpr (std::same_as<Value, bool>) {
@@ -192,6 +194,7 @@ int sample(SampleOptions& options) {
   settings.engine = parse_engine(options.engine);
   settings.kernel.kind = parse_kernel(options.kernel);
   settings.kernel.recycling = parse_recycling(options.recycle);
+  settings.search_path_length = !options.path_length_given;
   set_metric(settings.warmup, options.metric);
   settings.warmup.schedule = parse_warmup_schedule(options.warmup_schedule);
   settings.start_kind = parse_start(options.start);

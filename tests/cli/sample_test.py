@@ -120,6 +120,26 @@ class Sample(unittest.TestCase):
         header, rows = rows_of(run / "chain-1.csv")
         self.assertEqual(float(rows[0][header.index("stepsize__")]), step)
 
+    def test_hmc_searches_for_its_path_length(self):
+        found, result = self.sample("found", "--kernel", "hmc")
+        told = self.summary(found)["warmup"]
+        self.assertGreater(told["gradients_path"], 0)
+        self.assertIn("; path length ", result.stdout)
+        # The paths of the draws have that length, but for the jitter and the rounding to whole steps.
+        lengths = []
+        for number in range(1, 5):
+            header, rows = rows_of(found / f"chain-{number}.csv")
+            lengths += [float(row[header.index("int_time__")]) for row in rows]
+        self.assertAlmostEqual(statistics.mean(lengths) / told["path_length"], 1, delta=0.1)
+        # What is resumed has it too.
+        longer = rehmc("extend", found, "--draws", 20)
+        self.assertEqual(longer.returncode, 0, longer.stderr)
+        header, rows = rows_of(found / "chain-1.csv")
+        straight, _ = self.sample("straight", "--kernel", "hmc", "--draws", 120)
+        self.assertEqual(rows[-20:], rows_of(straight / "chain-1.csv")[1][-20:])
+        given, _ = self.sample("given", "--kernel", "hmc", "--path-length", 1.5)
+        self.assertIsNone(self.summary(given)["warmup"]["path_length"])
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)
