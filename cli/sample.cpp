@@ -42,6 +42,8 @@ struct SampleOptions {
   std::string seed;
   bool force = false;
   bool draws_given = false;
+  bool step_size_given = false;
+  bool path_length_given = false;
   bool no_draws = false;
   bool no_sharpen_data = false;
   std::string sharpen = "auto";
@@ -85,6 +87,8 @@ void add_settings(Command command, SampleOptions& options) {
     if (known) return;
     const auto set = [&options, option](const std::string& text) {
       if (option == "--draws") options.draws_given = true;
+      if (option == "--step-size") options.step_size_given = true;
+      if (option == "--path-length") options.path_length_given = true;
       for (const auto& each : options.numbers[option]) each(text);
     };
     if constexpr (std::same_as<Value, bool>) {
@@ -149,6 +153,17 @@ void set_init(const std::string& init, const OpenedModel& model, SampleSettings&
                               : read_init_file(init, model.density.names());
 }
 
+/// The metric and, unless the user gives another, the step size of a file: it needs no search.
+void set_metric_file(SampleOptions& options, std::size_t dimension) {
+  WarmupSettings& warmup = options.run.sample.warmup;
+  warmup.initial_metric = read_metric_file(options.metric_file, dimension);
+  if (options.step_size_given) return;
+  const std::optional<double> step_size = read_metric_step_size(options.metric_file, dimension);
+  if (!step_size) return;
+  warmup.step_size = *step_size;
+  warmup.search_step_size = false;
+}
+
 /// Removes the files of a run that failed before its first checkpoint: it would fail again.
 void remove_failed_start(const RunFolder& folder) {
   if (!folder.has_checkpoint()) remove_run(folder);
@@ -179,6 +194,7 @@ int sample(SampleOptions& options) {
   settings.engine = parse_engine(options.engine);
   settings.kernel.kind = parse_kernel(options.kernel);
   settings.kernel.recycling = parse_recycling(options.recycle);
+  settings.search_path_length = !options.path_length_given;
   set_metric(settings.warmup, options.metric);
   settings.warmup.schedule = parse_warmup_schedule(options.warmup_schedule);
   settings.start_kind = parse_start(options.start);
@@ -200,10 +216,7 @@ int sample(SampleOptions& options) {
   manifest.quantities = model.density.quantities();
   manifest.coordinates = model.density.names();
   set_init(options.init, model, settings);
-  if (!options.metric_file.empty()) {
-    settings.warmup.initial_metric =
-        read_metric_file(options.metric_file, model.density.dimension());
-  }
+  if (!options.metric_file.empty()) set_metric_file(options, model.density.dimension());
   run.check();
   manifest.settings = run;
   // Invalid words, patterns and combinations are reported before a folder is created.
@@ -295,7 +308,9 @@ void add_sample(Command app, Action& chosen) {
       .option("--metric-from", options->metric_from,
               "estimate the metric from all recycled states, or from the chain's draws")
       .show_default();
-  command.option("--metric-file", options->metric_file, "metric to start with (CmdStan's JSON)")
+  command
+      .option("--metric-file", options->metric_file,
+              "metric and step size to start with (CmdStan's JSON)")
       .type_name("FILE");
   command.option("--path-jitter", options->path_jitter,
                  "hmc: random factor on the path length, LEAST:MOST, or a fraction below 1");

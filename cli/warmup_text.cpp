@@ -45,6 +45,7 @@ std::string metric_text(const WarmupSummary& warmup) {
     text += fmt::format(" ({}, mapping loss {}{})", stage->estimator, brief(stage->loss, 2),
                         others.empty() ? "" : "; " + others);
   }
+  if (warmup.path_length > 0) text += fmt::format("; path length {}", brief(warmup.path_length, 3));
   if (std::isnan(warmup.condition)) return text;
   text += fmt::format("; condition number {}", condition_text(warmup.condition));
   if (std::isnan(warmup.condition_left)) return text;

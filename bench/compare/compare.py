@@ -54,6 +54,8 @@ def prepared_job(target, chosen):
 
 
 def samplers(chosen):
+    if chosen.samplers == "rehmc":  # peers take seconds to import
+        return {"rehmc": None}
     import peers_jax
     import peers_stan
 

@@ -48,7 +48,7 @@ def run_ours(command, job, seed, settings):
     per_thousand = 1000 * least / gradients(told)
     answers, seconds = [], []
     for precision in PRECISIONS:
-        until = f"mcse(mean)<={precision}*sd,rhat<=1.01"
+        until = f"rhat<=healthy,stein,mcse(mean)<={precision}*sd"
         stopped, took = sample(command, job, seed, ["--until", until, "--draws", str(MOST_DRAWS)], settings)
         answers.append(gradients(stopped))
         seconds.append(took)

@@ -59,8 +59,10 @@ PooledWarmup::PooledWarmup(std::unique_ptr<Kernel> kernel, const WarmupSettings&
   shared_.tuning = tuning_;
   shared_.ended = settings.iterations == 0;
   if (done()) return;
-  Stream stream(this->address(), Purpose::step_size);
-  tuning_.step_size = find_step_size(*kernel_, tuning_, stream);
+  if (settings.search_step_size) {
+    Stream stream(this->address(), Purpose::step_size);
+    tuning_.step_size = find_step_size(*kernel_, tuning_, stream);
+  }
   shared_.tuning = tuning_;
   use_kernel(true);
   begin_stage();

@@ -46,7 +46,8 @@ Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
       averaging_(settings.adapt_step_size),
       tuning_{settings.step_size, settings.initial_metric} {
   if (tuning_.metric == nullptr) tuning_.metric = make_unit_metric(kernel_->guard().dimension());
-  if (settings_.iterations > 0) search_step_size();
+  if (settings_.iterations > 0 && settings_.search_step_size) search_step_size();
+  if (!settings_.search_step_size) averaging_.restart(tuning_.step_size);
 }
 
 Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,

@@ -24,6 +24,8 @@ Json settings_json(const RunSettings& settings) {
   json["kernel"] = describe(copy.sample.kernel.kind);
   json["recycle"] = describe(copy.sample.kernel.recycling);
   json["metric"] = metric_name(copy.sample.warmup);
+  json["search_step_size"] = copy.sample.warmup.search_step_size;
+  json["search_path_length"] = copy.sample.search_path_length;
   json["warmup_schedule"] = describe(copy.sample.warmup.schedule);
   json["start_kind"] = describe(copy.sample.start_kind);
   json["metric_from"] = metric_source_name(copy.sample.warmup.metric_from);
@@ -56,6 +58,8 @@ RunSettings settings_from_json(const Json& json) {
     set_metric(settings.sample.warmup, json.at("metric").get<std::string>());
     settings.sample.warmup.schedule =
         parse_warmup_schedule(json.at("warmup_schedule").get<std::string>());
+    json.at("search_path_length").get_to(settings.sample.search_path_length);
+    json.at("search_step_size").get_to(settings.sample.warmup.search_step_size);
     settings.sample.start_kind = parse_start(json.at("start_kind").get<std::string>());
     settings.sample.warmup.metric_from =
         parse_metric_source(json.at("metric_from").get<std::string>());

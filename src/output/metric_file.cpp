@@ -60,6 +60,15 @@ class MetricFile {
     }
   }
 
+  std::optional<double> step_size() const {
+    if (!json_.contains("stepsize")) return std::nullopt;
+    const Json& size = json_["stepsize"];
+    if (!size.is_number() || !(size.get<double>() > 0) || !std::isfinite(size.get<double>())) {
+      fail(fmt::format("key 'stepsize': found {}, expected a positive number", shown(size)));
+    }
+    return size.get<double>();
+  }
+
   std::shared_ptr<const Metric> metric() const {
     const Json& entries = json_["inv_metric"];
     if (!entries.is_array()) {
@@ -176,6 +185,11 @@ void MetricSink::begin(const SamplingStart& start) {
 std::shared_ptr<const Metric> read_metric_file(const std::filesystem::path& path,
                                                std::size_t dimension) {
   return MetricFile(path, dimension).metric();
+}
+
+std::optional<double> read_metric_step_size(const std::filesystem::path& path,
+                                            std::size_t dimension) {
+  return MetricFile(path, dimension).step_size();
 }
 
 }  // namespace rehmc

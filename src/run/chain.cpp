@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "rehmc/adapt/path_length.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/model/spot_check.hpp"
 
@@ -46,13 +47,21 @@ Phase restore(const Density& density, const SampleSettings& settings, const Addr
   if (facts.tuning.metric->dimension() != density.dimension()) {
     throw DataError("the stored chain is of another dimension than the model");
   }
-  auto kernel = make_kernel(density, settings.kernel);
+  KernelSettings of_kernel = settings.kernel;
+  if (facts.story.path_length > 0) of_kernel.hmc.path_length = facts.story.path_length;
+  auto kernel = make_kernel(density, of_kernel);
   if (!facts.sampling && settings.warmup.schedule == WarmupSchedule::pooled) {
     return PooledWarmup(std::move(kernel), settings.warmup, address, stored);
   }
   if (!facts.sampling) return Warmup(std::move(kernel), settings.warmup, address, stored);
   stored(*kernel);
   return FrozenKernel(std::move(kernel), facts.tuning);
+}
+
+bool searches_path_length(const SampleSettings& settings) {
+  const KernelSettings& kernel = settings.kernel;
+  return settings.search_path_length && settings.warmup.iterations > 0 &&
+         traits(kernel.kind).settings == SettingsGroup::hmc && kernel.hmc.path_steps == 0;
 }
 
 /// Gradients as Stein features take them: C g over the diagonal of C, with C the inverse of the
@@ -74,6 +83,7 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
     : address_(address),
       chains_(static_cast<std::size_t>(settings.chains)),
       summed_(summed),
+      search_path_length_(searches_path_length(settings)),
       phase_(start(density, settings, address, facts_)) {}
 
 Chain::Chain(const Density& density, const SampleSettings& settings, const Address& address,
@@ -82,6 +92,7 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
       chains_(static_cast<std::size_t>(settings.chains)),
       facts_(stored.get<ChainFacts>()),
       summed_(summed),
+      search_path_length_(searches_path_length(settings)),
       phase_(restore(density, settings, address, facts_, stored)) {
   if (facts_.iterations > 0) address_.iteration = facts_.iterations - 1;
   if (warming_up()) return;
@@ -106,9 +117,9 @@ void Chain::archive(ArchiveWriter& archive) const {
 ChainFacts Chain::facts() const {
   ChainFacts facts = facts_;
   facts.tuning = tuning();
-  const std::uint64_t gradients = facts.gradients_start + guard().evaluations();
-  if (!facts.sampling) facts.gradients_warmup = gradients;
-  facts.gradients_sampling = gradients - facts.gradients_warmup;
+  const std::uint64_t all = gradients(guard());
+  if (!facts.sampling) facts.gradients_warmup = all;
+  facts.gradients_sampling = all - facts.gradients_warmup;
   for (std::size_t f = 0; f < fault_count; ++f) {
     facts.faults[f] = guard().faults(static_cast<Fault>(f));
   }
@@ -153,12 +164,36 @@ void Chain::begin_sampling() {
   facts_.sampling = true;
   facts_.warmup_iterations = facts_.iterations;
   tell_end(frozen.tuning());
-  facts_.gradients_warmup = facts_.gradients_start + frozen.guard().evaluations();
+  if (search_path_length_) frozen = with_path_length(std::move(frozen));
+  facts_.gradients_warmup = gradients(frozen.guard());
   const auto position = frozen.state().position;
   centre_.assign(position.begin(), position.end());
   use_features(frozen);
   check_gradient(frozen);
   phase_.emplace<FrozenKernel>(std::move(frozen));
+}
+
+std::uint64_t Chain::gradients(const Guard& guard) const {
+  return facts_.gradients_start + facts_.story.gradients_path + guard.evaluations();
+}
+
+/// Searches for the path length, by addresses that no iteration has, and moves the chain to a
+/// kernel that has it.
+FrozenKernel Chain::with_path_length(FrozenKernel frozen) {
+  constexpr std::uint64_t beyond_iterations = std::uint64_t{1} << 62U;
+  const Density& density = frozen.guard().density();
+  KernelSettings settings = frozen.kernel().settings();
+  const FoundPathLength found =
+      find_path_length(density, settings, frozen.tuning(), frozen.state().position,
+                       {address_.seed, address_.chain, beyond_iterations});
+  facts_.story.path_length = settings.hmc.path_length = found.path_length;
+  facts_.story.gradients_path = found.gradients;
+  ArchiveWriter writer;
+  writer(frozen.kernel());
+  auto kernel = make_kernel(density, settings);
+  ArchiveReader reader(writer.bytes());
+  reader(*kernel);
+  return {std::move(kernel), frozen.tuning()};
 }
 
 void Chain::check_gradient(const FrozenKernel& frozen) {

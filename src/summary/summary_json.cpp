@@ -84,6 +84,8 @@ Json warmup_json(const WarmupSummary& warmup) {
   json["iterations"] = warmup.iterations;
   json["ended"] = warmup.ended;
   json["gradients_start"] = warmup.gradients_start;
+  json["gradients_path"] = warmup.gradients_path;
+  json["path_length"] = warmup.path_length > 0 ? Json(warmup.path_length) : Json();
   json["gradients_check"] = warmup.gradients_check;
   Json& stages = json["stages"] = Json::array();
   for (const StageStory& stage : warmup.stages) stages.push_back(stage_json(stage));

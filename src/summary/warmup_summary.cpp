@@ -35,6 +35,8 @@ WarmupSummary summarise_warmup(const SampleResult& result) {
     summary.condition_left = std::fmax(summary.condition_left, chain.story.condition_left);
     summary.gradients += chain.gradients_warmup;
     summary.gradients_start += chain.gradients_start;
+    summary.path_length += chain.story.path_length / static_cast<double>(result.chains.size());
+    summary.gradients_path += chain.story.gradients_path;
     summary.gradients_check += chain.spot_check.evaluations;
     if (c >= most_chains_of_group) continue;
     for (std::size_t s = 0; s < summary.stages.size(); ++s) {

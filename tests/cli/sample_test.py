@@ -108,6 +108,38 @@ class Sample(unittest.TestCase):
             self.assertAlmostEqual(one / other, 1, delta=1e-9)
             self.assertGreater(abs(one - by_draws), 1e-6)
 
+    def test_metric_file_brings_its_step_size(self):
+        tuned, _ = self.sample("tuned")
+        file = tuned / "metric-1.json"
+        step = json.loads(file.read_text())["stepsize"]
+        for more, expected in (((), step), (("--step-size", 0.25), 0.25)):
+            run, _ = self.sample(f"reused{len(more)}", "--metric-file", file, "--warmup", 0, "--force", *more)
+            self.assertEqual(json.loads((run / "metric-1.json").read_text())["stepsize"], expected)
+        # With warmup, the first transition has the step size of the file: it was not searched for.
+        run, _ = self.sample("adapted", "--metric-file", file, "--save-warmup")
+        header, rows = rows_of(run / "chain-1.csv")
+        self.assertEqual(float(rows[0][header.index("stepsize__")]), step)
+
+    def test_hmc_searches_for_its_path_length(self):
+        found, result = self.sample("found", "--kernel", "hmc")
+        told = self.summary(found)["warmup"]
+        self.assertGreater(told["gradients_path"], 0)
+        self.assertIn("; path length ", result.stdout)
+        # The paths of the draws have that length, but for the jitter and the rounding to whole steps.
+        lengths = []
+        for number in range(1, 5):
+            header, rows = rows_of(found / f"chain-{number}.csv")
+            lengths += [float(row[header.index("int_time__")]) for row in rows]
+        self.assertAlmostEqual(statistics.mean(lengths) / told["path_length"], 1, delta=0.1)
+        # What is resumed has it too.
+        longer = rehmc("extend", found, "--draws", 20)
+        self.assertEqual(longer.returncode, 0, longer.stderr)
+        header, rows = rows_of(found / "chain-1.csv")
+        straight, _ = self.sample("straight", "--kernel", "hmc", "--draws", 120)
+        self.assertEqual(rows[-20:], rows_of(straight / "chain-1.csv")[1][-20:])
+        given, _ = self.sample("given", "--kernel", "hmc", "--path-length", 1.5)
+        self.assertIsNone(self.summary(given)["warmup"]["path_length"])
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)

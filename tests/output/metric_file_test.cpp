@@ -36,6 +36,20 @@ TEST(MetricFile, ComesBackToTheBit) {
   }
 }
 
+TEST(MetricFile, MayHaveAStepSize) {
+  const TextFiles files;
+  const auto read = [&](const std::string& text) {
+    return read_metric_step_size(files.write("step.json", text), 1);
+  };
+  EXPECT_EQ(read(metric_json({1.0 / 3, make_unit_metric(1)})), 1.0 / 3);
+  EXPECT_EQ(read("{\"inv_metric\": [1]}"), std::nullopt);
+  for (const char* bad : {"0", "-1", "\"a\"", "null"}) {
+    const std::string text = std::string("{\"inv_metric\": [1], \"stepsize\": ") + bad + "}";
+    const auto path = files.write("step.json", text);
+    testing::expect_data_error([&] { read_metric_step_size(path, 1); }, path.string(), "stepsize");
+  }
+}
+
 TEST(MetricFile, LowRankIsWrittenAsDense) {
   // S (I + U (Lambda - I) U') S with S = diag(2, 1), U = (0.6, 0.8), Lambda = 6.
   const auto metric = make_low_rank_metric({{2, 1}, {0.6, 0.8}, {6}});

@@ -30,6 +30,7 @@ struct WarmupSettings {
   int iterations = 1000;  ///< pooled: at most
   /// Where the search for a step size starts; without iterations, the step size itself.
   double step_size = 1;
+  bool search_step_size = true;              ///< false: warmup starts with the step size itself
   MetricKind metric = MetricKind::diagonal;  ///< unit: no metric is estimated
   /// Pooled: choose among all kinds, whatever `metric` says.
   bool choose_metric = false;

@@ -58,10 +58,13 @@ struct WarmupStory {
   double condition = std::numeric_limits<double>::quiet_NaN();
   double condition_left = std::numeric_limits<double>::quiet_NaN();
   std::string ended;  ///< why; empty while warmup goes on
+  /// Of HMC, if it was searched for; 0: it was not.
+  double path_length = 0;
+  std::uint64_t gradients_path = 0;  ///< of that search
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(start, stages, condition, condition_left, ended);
+    archive(start, stages, condition, condition_left, ended, path_length, gradients_path);
   }
 };
 

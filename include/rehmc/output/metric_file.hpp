@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,5 +40,9 @@ class MetricSink final : public Sink {
 /// matrix for a dense one. DataError names the file, the key, what was found and what was expected.
 std::shared_ptr<const Metric> read_metric_file(const std::filesystem::path& path,
                                                std::size_t dimension);
+
+/// The step size in such a file, if there is one. DataError if it is not a positive number.
+std::optional<double> read_metric_step_size(const std::filesystem::path& path,
+                                            std::size_t dimension);
 
 }  // namespace rehmc

@@ -76,6 +76,8 @@ class Chain {
  private:
   const Kernel& kernel() const;
   void tell_end(const Tuning& tuning);
+  FrozenKernel with_path_length(FrozenKernel frozen);
+  std::uint64_t gradients(const Guard& guard) const;
   void check_gradient(const FrozenKernel& frozen);
   void use_features(FrozenKernel& frozen);
 
@@ -83,6 +85,7 @@ class Chain {
   std::size_t chains_;  ///< of the run
   ChainFacts facts_;    ///< except what the kernel knows: see facts()
   SummedFeatures summed_;
+  bool search_path_length_;
   std::vector<double> centre_;
   std::unique_ptr<Features> features_;
   std::variant<Warmup, PooledWarmup, FrozenKernel> phase_;

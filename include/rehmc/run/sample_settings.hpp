@@ -31,6 +31,8 @@ struct SampleSettings {
   InitialPointSettings initial;
   /// Starting positions: none for random ones, one for all chains, or one per chain.
   std::vector<std::vector<double>> start;
+  /// Of HMC: search for the path length after warmup, unless the number of steps is given.
+  bool search_path_length = false;
   /// What becomes of random starting positions.
   StartKind start_kind = StartKind::random;
 

@@ -22,6 +22,8 @@ struct WarmupSummary {
   std::uint64_t iterations = 0;                                      ///< of the first chain
   std::uint64_t gradients = 0;        ///< of warmup: starts and stages
   std::uint64_t gradients_start = 0;  ///< of the search for starts
+  double path_length = 0;             ///< of HMC, mean over chains; 0 if it was not searched for
+  std::uint64_t gradients_path = 0;   ///< of the search for it
   std::uint64_t gradients_check = 0;  ///< evaluations by which the gradient was checked afterwards
   std::vector<StageStory> stages;
   std::string ended;
