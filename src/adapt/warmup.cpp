@@ -57,8 +57,17 @@ Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
       schedule_(settings.iterations, settings.windows),
       averaging_(settings.adapt_step_size) {
   stored(*kernel_, iteration_, window_ended_, schedule_, averaging_, tuning_);
+  const std::size_t dimension = kernel_->guard().dimension();
+  if (iteration_ < 0 || iteration_ > settings_.iterations ||
+      tuning_.metric->dimension() != dimension) {
+    throw DataError("the stored warmup does not fit its settings and its model");
+  }
   if (!stored.get<bool>()) return;
-  estimate_.emplace(settings_.metric, settings_.metric_from, stored.get<std::vector<double>>());
+  const auto centre = stored.get<std::vector<double>>();
+  if (centre.size() != dimension) {
+    throw DataError("the stored warmup is of another dimension than the model");
+  }
+  estimate_.emplace(settings_.metric, settings_.metric_from, centre);
   stored(*estimate_);
   kernel_->use_features(estimate_->features());
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
+
 namespace rehmc {
 
 void Tuning::archive(ArchiveWriter& archive) const {
@@ -16,7 +18,16 @@ void Tuning::archive(ArchiveReader& archive) {
   archive(step_size);
   const auto kind = archive.get<MetricKind>();
   const auto dimension = static_cast<std::size_t>(archive.get<std::uint64_t>());
-  metric = make_metric(kind, dimension, archive.get<std::vector<double>>());
+  const auto numbers = archive.get<std::vector<double>>();
+  // Of a dimension out of all proportion, the square would wrap around.
+  if (kind != MetricKind::unit && dimension > numbers.size()) {
+    throw DataError("a stored metric has fewer numbers than dimensions");
+  }
+  try {
+    metric = make_metric(kind, dimension, numbers);
+  } catch (const ConfigError& error) {
+    throw DataError(error.what());
+  }
 }
 
 }  // namespace rehmc

@@ -52,6 +52,10 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifes
   ChainResult result;
   result.facts() = checkpoint.facts();
   result.running = checkpoint.running;
+  if (result.tuning.metric->dimension() != manifest.coordinates.size()) {
+    throw DataError(fmt::format("{}: its metric is of another dimension than {}",
+                                folder.checkpoint(chain).string(), folder.manifest().string()));
+  }
   for (ChainRecord* record : {&result.record, &result.warmup}) {
     record->columns = columns;
     record->coordinates = manifest.coordinates.size();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "rehmc/core/error.hpp"
 #include "rehmc/model/spot_check.hpp"
 
 namespace rehmc {
@@ -42,6 +43,9 @@ Phase start(const Density& density, const SampleSettings& settings, const Addres
 
 Phase restore(const Density& density, const SampleSettings& settings, const Address& address,
               const ChainFacts& facts, ArchiveReader& stored) {
+  if (facts.tuning.metric->dimension() != density.dimension()) {
+    throw DataError("the stored chain is of another dimension than the model");
+  }
   auto kernel = make_kernel(density, settings.kernel);
   if (!facts.sampling && settings.warmup.schedule == WarmupSchedule::pooled) {
     return PooledWarmup(std::move(kernel), settings.warmup, address, stored);
@@ -82,6 +86,9 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
   if (facts_.iterations > 0) address_.iteration = facts_.iterations - 1;
   if (warming_up()) return;
   stored(centre_);
+  if (centre_.size() != density.dimension()) {
+    throw DataError("the stored centre is of another dimension than the model");
+  }
   use_features(std::get<FrozenKernel>(phase_));
 }
 

@@ -25,6 +25,7 @@ struct Pair {
 };
 
 enum class Colour : std::uint8_t { red, green };
+constexpr Colour greatest(Colour /*of*/) { return Colour::green; }
 
 struct Everything {
   double number = 0;
@@ -94,6 +95,16 @@ TEST(Archive, NoticesThatBytesAreMissing) {
   EXPECT_THROW(reader.get<std::vector<double>>(), DataError);
   ArchiveReader text(huge.bytes());
   EXPECT_THROW(text.get<std::string>(), DataError);
+}
+
+// Found by fuzzing: undefined behaviour, or a value that nobody expects.
+TEST(Archive, RefusesValuesThatATypeDoesNotHave) {
+  for (const int byte : {2, 63, 255}) {
+    const std::string bytes(1, static_cast<char>(byte));
+    EXPECT_THROW(ArchiveReader(bytes).get<bool>(), DataError) << byte;
+    EXPECT_THROW(ArchiveReader(bytes).get<Colour>(), DataError) << byte;
+  }
+  EXPECT_EQ(ArchiveReader(std::string(1, '\1')).get<Colour>(), Colour::green);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
 #include "rehmc/dynamics/metric.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
@@ -39,7 +40,11 @@ class MetricEstimate {
   /// The sums so far; the centre is the constructor's.
   template <class Archive>
   void archive(Archive& archive) {
+    const std::size_t size = sums_.size();
     archive(sums_, count_);
+    if (sums_.size() != size) {
+      throw DataError("stored sums are of another dimension than the model");
+    }
   }
   std::span<const double> centre() const { return centre_; }
 

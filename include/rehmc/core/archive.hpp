@@ -110,13 +110,21 @@ class ArchiveReader {
 
  private:
   template <Plain T>
+  requires(!std::is_enum_v<T>) void read(T& value) { raw(&value, sizeof value); }
+  /// Other bytes than those of false and true would be undefined behaviour.
+  void read(bool& value) { value = one_of(get<unsigned char>(), 1) != 0; }
+  /// Nobody expects other values than those that the enumeration lists, from 0 to greatest().
+  template <class T>
+  requires std::is_enum_v<T>
   void read(T& value) {
-    raw(&value, sizeof value);
+    using Number = std::underlying_type_t<T>;
+    value = static_cast<T>(one_of(get<Number>(), static_cast<Number>(greatest(T{}))));
   }
   template <class T>
   void read(std::vector<T>& values) {
     values.resize(size_of(Plain<T> ? sizeof(T) : 1));
     if constexpr (Plain<T>) {
+      static_assert(!std::is_enum_v<T> && !std::is_same_v<T, bool>, "these are read one by one");
       raw(values.data(), values.size() * sizeof(T));
     } else {
       for (T& value : values) read(value);
@@ -149,6 +157,13 @@ class ArchiveReader {
     if (size > bytes_.size()) end_too_early();
     if (size > 0) std::memcpy(data, bytes_.data(), size);
     bytes_.remove_prefix(size);
+  }
+  template <class Number>
+  static Number one_of(Number value, std::type_identity_t<Number> greatest) {
+    if (std::cmp_less(value, 0) || value > greatest) {
+      throw DataError("a stored value is none of those that it can have");
+    }
+    return value;
   }
   [[noreturn]] static void end_too_early() { throw DataError("stored values end too early"); }
 

@@ -13,6 +13,8 @@
 namespace rehmc {
 
 enum class MetricKind { unit, diagonal, dense, low_rank };
+/// For readers of stored values.
+constexpr MetricKind greatest(MetricKind /*of*/) { return MetricKind::low_rank; }
 
 std::string_view describe(MetricKind kind) noexcept;
 

@@ -22,6 +22,8 @@ enum class Fault : std::uint8_t {
   bad_gradient,       ///< the value is finite but an entry of the gradient is not
   exception,          ///< the model threw
 };
+/// For readers of stored values.
+constexpr Fault greatest(Fault /*of*/) { return Fault::exception; }
 inline constexpr std::size_t fault_count = 6;
 
 std::string_view describe(Fault fault) noexcept;

@@ -14,6 +14,8 @@ enum class Ending : std::uint8_t {
   diverged,       ///< a step diverged; the half (or the rest of the path) was dropped
   depth_limit,    ///< the tree reached its greatest depth without turning
 };
+/// For readers of stored values.
+constexpr Ending greatest(Ending /*of*/) { return Ending::depth_limit; }
 
 constexpr std::string_view describe(Ending ending) noexcept {
   switch (ending) {
