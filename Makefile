@@ -74,18 +74,56 @@ paper: paper-dependencies $(RELEASE)/build.ninja ## reproduce the paper's experi
 .PHONY: asan
 asan: dependencies build/asan/build.ninja ## run the tests under the address and undefined-behaviour sanitizers
 	@cmake --build build/asan
-	@ctest --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS) $(ARGS)
 
 .PHONY: tsan
 tsan: dependencies build/tsan/build.ninja ## run the tests under the thread sanitizer
 	@cmake --build build/tsan
-	@ctest --preset tsan -j $(JOBS)
+	@ctest --preset tsan -j $(JOBS) $(ARGS)
 
-# TORTURE=--slice takes two minutes; that is what continuous integration runs.
+# Each part keeps its figures in docs/reliability.json, from which docs/reliability.md is written. `make test` runs a slice
+# of each but the sanitizers; TORTURE=--slice does so here.
+TORTURE ?= --results docs/reliability.json
+BUILT := $(CURDIR)/$(RELEASE)
+
+# A night, and the twelve hours of torture-soak.
+.PHONY: torture
+torture: torture-kill torture-fuzz torture-faults torture-sbc torture-wrong torture-sanitize torture-soak ## prove on this machine that nothing is lost: all of the following
+	@scripts/write_reliability
+
 .PHONY: torture-kill
-torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming
+torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming (1 hour)
 	@cmake --build $(RELEASE) --target rehmc_command
-	@REHMC=$(RELEASE)/rehmc tests/torture/kill $(TORTURE)
+	@REHMC=$(BUILT)/rehmc tests/torture/kill $(TORTURE)
+
+.PHONY: torture-fuzz
+torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million damaged inputs to every reader (2 hours)
+	@cmake --build build/fuzz --target fuzzers
+	@FUZZERS=$(CURDIR)/build/fuzz/tests/torture/fuzz tests/torture/fuzz/run --keep build/fuzz/corpus $(TORTURE)
+
+.PHONY: torture-faults
+torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (2 hours)
+	@cmake --build $(RELEASE) --target rehmc_command fault_shim
+	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/faults $(TORTURE)
+
+.PHONY: torture-sbc
+torture-sbc: dependencies $(RELEASE)/build.ninja ## simulation-based calibration of every kernel, recycler and metric (5 minutes)
+	@cmake --build $(RELEASE) --target sbc
+	@SBC=$(BUILT)/tests/torture/sbc/sbc tests/torture/sbc/run $(TORTURE)
+
+.PHONY: torture-wrong
+torture-wrong: dependencies $(RELEASE)/build.ninja ## how often a run notices that its model is wrong (10 minutes)
+	@cmake --build $(RELEASE) --target wrong
+	@WRONG=$(BUILT)/tests/torture/wrong/wrong tests/torture/wrong/run $(TORTURE)
+
+.PHONY: torture-sanitize
+torture-sanitize: ## run all tests under the sanitizers (2 hours)
+	@tests/torture/sanitize $(TORTURE)
+
+.PHONY: torture-soak
+torture-soak: dependencies $(RELEASE)/build.ninja ## sample in 100,000 dimensions, in bounded memory and disk space (12 hours)
+	@cmake --build $(RELEASE) --target rehmc_command
+	@REHMC=$(BUILT)/rehmc tests/torture/soak $(TORTURE)
 
 .PHONY: format
 format: test-dependencies ## format all C++ files with .clang-format
@@ -111,13 +149,15 @@ install: build ## install the library and its headers under PREFIX (default /usr
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: dependencies test-dependencies tool-dependencies ecosystem-dependencies paper-dependencies
+.PHONY: dependencies test-dependencies tool-dependencies ecosystem-dependencies paper-dependencies torture-dependencies
 dependencies:
 	@scripts/install_dependencies build
 test-dependencies:
 	@scripts/install_dependencies build test paper
 tool-dependencies:
 	@scripts/install_dependencies build tools
+torture-dependencies:
+	@scripts/install_dependencies build torture
 ecosystem-dependencies:
 	@scripts/install_dependencies build ecosystem
 # Without the drawing packages rehmc-paper still writes its tables, and prints how to draw later.

@@ -1,12 +1,15 @@
 // The command rehmc: reads the command line, runs one command, and prints errors in one line.
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command.hpp"
@@ -32,18 +35,8 @@ void print_usage_error(const std::vector<std::string>& names, const cli::UsageEr
             known ? first : "");
 }
 
-int run(int count, char** words) {
-  // Exceeding the user's file size limit is a write error like a full disk.
-  std::signal(SIGXFSZ, SIG_IGN);
-  // Summaries allocate and free large arrays; getting these from the system each time would take a
-  // fifth of the run time.
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  cli::CommandLine line("rehmc", "Hamiltonian Monte Carlo that throws no gradient away",
-                        REHMC_VERSION);
-  cli::Command app = line.root();
+void add_commands(cli::Command app, cli::Action& chosen) {
   app.require_subcommand();
-  cli::Action chosen;
   cli::add_sample(app, chosen);
   cli::add_summary(app, chosen);
   cli::add_report(app, chosen);
@@ -56,13 +49,41 @@ int run(int count, char** words) {
   cli::add_cmdstan_exe(app, chosen);
   cli::add_stan(app, chosen);
   cli::add_paper(app, chosen);
+}
 
+int run_command(int count, char** words) {
+  cli::CommandLine line("rehmc", "Hamiltonian Monte Carlo that throws no gradient away",
+                        REHMC_VERSION);
+  cli::Action chosen;
+  add_commands(line.root(), chosen);
   try {
     if (const auto done = line.parse(count, words)) return *done;
-    return chosen();
   } catch (const cli::UsageError& error) {
     print_usage_error(line.command_names(), error, count, words);
     return static_cast<int>(ExitCode::usage);
+  }
+  return chosen();
+}
+
+/// Ends the command where memory runs out, instead of throwing: nlohmann-json, for one, crashes if
+/// a constructor or destructor of it cannot allocate. Everything on the disk is valid at any time.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view text =
+      "rehmc: out of memory; nothing that was stored is lost, and rehmc resume continues a run\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  _exit(static_cast<int>(ExitCode::system));
+}
+
+int run(int count, char** words) {
+  std::set_new_handler(end_without_memory);
+  // Exceeding the user's file size limit is a write error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // Summaries allocate and free large arrays; getting these from the system each time would take a
+  // fifth of the run time.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  try {
+    return run_command(count, words);
   } catch (const std::exception& error) {
     return cli::print_error(error);
   }

@@ -1,0 +1,167 @@
+// Reads CmdStan's words, group by group.
+#include "cmdstan_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc::stan {
+namespace {
+
+/// CmdStan's arguments: "data file=x.json" is {"data file", "x.json"}; a bare word opens a group,
+/// or chooses it ("method=sample", "sample").
+class Arguments {
+ public:
+  explicit Arguments(const std::vector<std::string>& words) {
+    std::string group;
+    for (const std::string& word : words) {
+      const std::size_t equals = word.find('=');
+      const std::string key = word.substr(0, equals);
+      const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+      if (equals == std::string::npos || key == "method" || key == "algorithm" || key == "engine") {
+        group = equals == std::string::npos ? key : value;
+        values_[key == group ? "group " + key : key] = value;
+        groups_.push_back(group);
+      } else {
+        const bool grouped = key == "file" && (group == "data" || group == "output");
+        values_[grouped ? group + " file" : key] = value;
+      }
+    }
+  }
+
+  bool has_group(const std::string& name) const {
+    return std::find(groups_.begin(), groups_.end(), name) != groups_.end();
+  }
+  /// Removes an argument; those left in the end are unknown.
+  std::string take(const std::string& name, const std::string& missing = "") {
+    const auto found = values_.find(name);
+    if (found == values_.end()) return missing;
+    std::string value = found->second;
+    values_.erase(found);
+    return value;
+  }
+  const std::map<std::string, std::string>& left() const { return values_; }
+
+ private:
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> groups_;
+};
+
+/// The same run as arguments of rehmc sample.
+std::vector<std::string> sample_words(Arguments& arguments) {
+  std::vector<std::string> words;
+  const auto pass = [&](const std::string& theirs, const std::string& ours) {
+    const std::string value = arguments.take(theirs);
+    if (!value.empty()) words.insert(words.end(), {ours, value});
+  };
+  pass("num_samples", "--draws");
+  pass("thin", "--thin");
+  pass("delta", "--target-accept");
+  pass("gamma", "--regularisation");
+  pass("kappa", "--relaxation");
+  pass("t0", "--offset");
+  pass("init_buffer", "--first-phase");
+  pass("term_buffer", "--last-phase");
+  pass("window", "--first-window");
+  pass("max_depth", "--max-depth");
+  pass("int_time", "--path-length");
+  pass("metric_file", "--metric-file");
+  pass("stepsize", "--step-size");
+  pass("data file", "--data");
+  pass("init", "--init");
+  pass("num_threads", "--threads");
+  if (arguments.take("save_warmup", "0") == "1") words.emplace_back("--save-warmup");
+  const std::string warmup = arguments.take("num_warmup", "1000");
+  const bool adapts = arguments.take("engaged", "1") != "0";
+  words.insert(words.end(), {"--warmup", adapts ? warmup : "0"});
+  const std::string metric = arguments.take("metric", "diag_e");
+  words.insert(words.end(), {"--metric", metric.substr(0, metric.find('_'))});
+  const std::string jitter = arguments.take("stepsize_jitter", "0");
+  if (jitter.find_first_not_of("0.") != std::string::npos) {
+    throw ConfigError(
+        fmt::format("stepsize_jitter: found {}, but rehmc does not support it; leave it out "
+                    "(engine=static already has paths of random length)",
+                    jitter));
+  }
+  if (arguments.take("engine", "nuts") == "static") {
+    words.insert(words.end(), {"--kernel", "hmc"});
+  }
+  return words;
+}
+
+/// Drops arguments of CmdStan that rehmc does not need.
+void forget_harmless(Arguments& arguments) {
+  for (const char* name :
+       {"method", "algorithm", "refresh", "sig_figs", "profile_file", "diagnostic_file",
+        "save_cmdstan_config", "save_metric", "group sample", "group data", "group output",
+        "group random", "group adapt", "group hmc", "group nuts", "group static"}) {
+    arguments.take(name);
+  }
+}
+
+/// A whole number of at least `least`, and nothing else.
+std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t least) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least) {
+    throw ConfigError(
+        fmt::format("{}: found '{}', expected a whole number of at least {}", name, text, least));
+  }
+  return value;
+}
+
+void refuse_other_methods(const Arguments& arguments) {
+  for (const char* method : {"optimize", "variational", "diagnose", "generate_quantities",
+                             "pathfinder", "laplace", "log_prob", "fixed_param"}) {
+    if (arguments.has_group(method)) {
+      throw ConfigError(fmt::format(
+          "rehmc only samples by Hamiltonian Monte Carlo and has no '{}'; use CmdStan for it",
+          method));
+    }
+  }
+}
+
+}  // namespace
+
+CmdstanCall read_cmdstan_call(const std::string& executable,
+                              const std::vector<std::string>& words) {
+  CmdstanCall call;
+  Arguments arguments(words);
+  if (words.empty() || arguments.has_group("help") || arguments.has_group("help-all")) {
+    call.wants = CmdstanCall::Wants::help;
+    return call;
+  }
+  if (arguments.has_group("info")) {
+    call.wants = CmdstanCall::Wants::info;
+    return call;
+  }
+  refuse_other_methods(arguments);
+  call.output = arguments.take("output file", "output.csv");
+  call.chains = whole_number("num_chains", arguments.take("num_chains", "1"), 1);
+  call.id = whole_number("id", arguments.take("id", "1"), 1);
+  const std::string seed = arguments.take("seed");
+  call.sample_words = sample_words(arguments);
+  forget_harmless(arguments);
+  if (!arguments.left().empty()) {
+    throw ConfigError(fmt::format("unknown argument '{}'; `{} help` lists all arguments",
+                                  arguments.left().begin()->first, executable));
+  }
+  // Processes of one chain each may share a seed, as with CmdStan, but not their random numbers.
+  if (!seed.empty() && seed != "-1") {
+    const bool alone = call.chains == 1 && call.id > 1;
+    const std::uint64_t given = whole_number("seed", seed, 0);
+    const std::uint64_t own = alone ? given + (std::uint64_t{call.id} << 32) : given;
+    call.sample_words.insert(call.sample_words.end(), {"--seed", std::to_string(own)});
+  }
+  call.sample_words.insert(call.sample_words.end(), {"--chains", std::to_string(call.chains)});
+  return call;
+}
+
+}  // namespace rehmc::stan
