@@ -18,6 +18,8 @@ enum class StartOutcome {
   pathfinder,          ///< where Pathfinder led
   pathfinder_no_help,  ///< a random point, because Pathfinder found nothing better
 };
+/// For readers of stored values.
+constexpr StartOutcome greatest(StartOutcome /*of*/) { return StartOutcome::pathfinder_no_help; }
 
 std::string_view describe(StartOutcome outcome) noexcept;
 
