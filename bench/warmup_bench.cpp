@@ -1,7 +1,7 @@
 // What warmup costs, and what the sampler that it leaves is worth, on targets of many kinds.
 //
 // usage: warmup_bench [--seeds N] [--first-seed S] [--credit FILE] [--schedule stan|pooled]
-//          [--start random|pathfinder] [--metric auto|diag|dense] [--target-accept A] [--threads T]
+//          [--start random|pathfinder] [--metric KIND] [--target-accept A] [--threads T]
 //          [--radius R] [--each 1] [--against-stan 1] [TARGET...]
 //
 // Four chains of 1000 draws per seed. Every evaluation of the density counts as a gradient. FILE is
@@ -30,6 +30,7 @@
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/estimate/convergence.hpp"
+#include "rehmc/job/run_settings.hpp"
 #include "rehmc/run/sample.hpp"
 
 namespace rehmc {
@@ -150,6 +151,7 @@ struct Outcome {
   double bulk = 0;        ///< least ESS over coordinates
   double rhat = 0;
   double acceptance = 0;
+  double divergences = 0;
   double step_size = 0;  ///< of the first chain
   std::string metric;
 
@@ -164,6 +166,8 @@ Outcome run(const Density& density, const SampleSettings& settings) {
   for (const ChainResult& chain : result.chains) {
     outcome.warmup += static_cast<double>(chain.gradients_warmup);
     outcome.gradients += static_cast<double>(chain.gradients_warmup + chain.gradients_sampling);
+    outcome.divergences +=
+        static_cast<double>(std::ranges::count(chain.record.ending, Ending::diverged));
     for (const double a : chain.record.acceptance) {
       outcome.acceptance += a / static_cast<double>(chain.record.size() * result.chains.size());
     }
@@ -228,8 +232,7 @@ Options parse(int argc, char** argv) {
     } else if (key == "--against-stan") {
       options.against_stan = value == "1";
     } else if (key == "--metric") {
-      warmup.choose_metric = value == "auto";
-      if (value == "dense") warmup.metric = MetricKind::dense;
+      warmup.metric = parse_metric(value);
     } else {
       throw ConfigError(fmt::format("{}: unknown option", key));
     }
@@ -257,9 +260,8 @@ Outcome run_one(const Density& density, const SampleSettings& settings) {
 
 SampleSettings stans(SampleSettings settings) {
   settings.warmup.schedule = WarmupSchedule::stan;
-  settings.warmup.choose_metric = false;
-  settings.warmup.metric = MetricKind::diagonal;
-  settings.start_kind = StartKind::random;
+  settings.warmup.metric = std::nullopt;
+  settings.start_kind = std::nullopt;
   return settings;
 }
 
@@ -308,9 +310,9 @@ void print_seeds(const std::vector<Outcome>& outcomes, std::uint64_t first_seed)
     const Outcome& o = outcomes[s];
     fmt::print(
         "  seed {:>4} {:>9.0f} {:>6.0f} {:>8.1f} sampling {:>8.1f} rhat {:.3f} acceptance "
-        "{:.3f} step size {:.3g} leapfrogs {:>9.0f} {}\n",
+        "{:.3f} step size {:.3g} leapfrogs {:>9.0f} divergences {:.0f} {}\n",
         first_seed + s, o.warmup, o.iterations, o.efficiency(), 1000 * o.bulk / o.leapfrogs(),
-        o.rhat, o.acceptance, o.step_size, o.leapfrogs(), o.metric);
+        o.rhat, o.acceptance, o.step_size, o.leapfrogs(), o.divergences, o.metric);
   }
 }
 

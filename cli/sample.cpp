@@ -32,9 +32,9 @@ struct SampleOptions {
   std::string engine = "threads";
   std::string kernel = "nuts";
   std::string recycle = "spread:8";
-  std::string metric = "diag";
-  std::string warmup_schedule = "stan";
-  std::string start = "random";
+  std::string metric = "auto";
+  std::string warmup_schedule = "pooled";
+  std::string start = "auto";
   std::string metric_from = "recycled";
   std::string metric_file;
   std::string path_jitter;
@@ -195,7 +195,7 @@ int sample(SampleOptions& options) {
   settings.kernel.kind = parse_kernel(options.kernel);
   settings.kernel.recycling = parse_recycling(options.recycle);
   settings.search_path_length = !options.path_length_given;
-  set_metric(settings.warmup, options.metric);
+  settings.warmup.metric = parse_metric(options.metric);
   settings.warmup.schedule = parse_warmup_schedule(options.warmup_schedule);
   settings.start_kind = parse_start(options.start);
   settings.warmup.metric_from = parse_metric_source(options.metric_from);
@@ -292,17 +292,20 @@ void add_sample(Command app, Action& chosen) {
                "them per kept state");
   command
       .option("--warmup-schedule", options->warmup_schedule,
-              "stan: every chain alone; pooled: chains learn together, until it suffices")
+              "pooled: chains learn together, until it suffices; stan: every chain alone")
       .show_default()
       .type_name("WORD");
   command
-      .option("--start", options->start,
-              "random, or pathfinder: climb from there, and start on the scale of the posterior")
+      .option(
+          "--start", options->start,
+          "random; pathfinder: climb from there, and start on the scale of the posterior; auto: "
+          "pathfinder with pooled warmup, random with Stan's")
       .show_default()
       .type_name("WORD");
   command
       .option("--metric", options->metric,
-              "metric to estimate: diag, dense or unit; low-rank or auto with pooled warmup")
+              "metric to estimate: diag, dense, low-rank or unit; auto: the one that suits best, "
+              "with Stan's warmup diag")
       .show_default();
   command
       .option("--metric-from", options->metric_from,

@@ -55,7 +55,7 @@ class Arguments {
 
 /// The same run as arguments of rehmc sample.
 std::vector<std::string> sample_words(Arguments& arguments) {
-  std::vector<std::string> words;
+  std::vector<std::string> words{"--warmup-schedule", "stan"};
   const auto pass = [&](const std::string& theirs, const std::string& ours) {
     const std::string value = arguments.take(theirs);
     if (!value.empty()) words.insert(words.end(), {ours, value});

@@ -152,11 +152,11 @@ MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
   return best;
 }
 
-std::vector<MetricEstimator> estimators_of(MetricKind kind, bool choose, std::size_t dimension) {
+std::vector<MetricEstimator> estimators_of(std::optional<MetricKind> kind, std::size_t dimension) {
   std::vector<MetricEstimator> result;
   for (const MetricEstimator& estimator : all_estimators) {
     const bool suits = estimator.kind != MetricKind::dense || dimension <= most_dense;
-    if (choose ? suits : estimator.kind == kind) result.push_back(estimator);
+    if (kind ? estimator.kind == *kind : suits) result.push_back(estimator);
   }
   return result;
 }

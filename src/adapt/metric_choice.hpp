@@ -1,6 +1,7 @@
 // Private to adapt/: chooses among estimators of a metric by states that they have not seen.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,6 @@ MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
                            std::span<const StateSample* const> tested);
 
 /// Those that estimate a metric of this kind, or all; in order of the numbers that they estimate.
-std::vector<MetricEstimator> estimators_of(MetricKind kind, bool choose, std::size_t dimension);
+std::vector<MetricEstimator> estimators_of(std::optional<MetricKind> kind, std::size_t dimension);
 
 }  // namespace rehmc

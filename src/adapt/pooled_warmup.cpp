@@ -39,6 +39,16 @@ double step_factor(const Address& address) {
          std::pow(most_step_factor / least_step_factor, place - std::floor(place));
 }
 
+/// What the user gave; else what the search for a start found, as far as it is of the kind asked
+/// for.
+std::shared_ptr<const Metric> first_metric(const WarmupSettings& settings,
+                                           std::shared_ptr<const Metric> found) {
+  if (settings.initial_metric != nullptr) return settings.initial_metric;
+  if (settings.iterations == 0 || settings.metric == MetricKind::unit) return nullptr;
+  if (found == nullptr || settings.metric != MetricKind::diagonal) return found;
+  return make_diagonal_metric(found->inverse_diagonal());
+}
+
 }  // namespace
 
 int end_of_stage(std::uint64_t stage, int iterations) {
@@ -48,14 +58,13 @@ int end_of_stage(std::uint64_t stage, int iterations) {
 }
 
 PooledWarmup::PooledWarmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
-                           const Address& address, std::shared_ptr<const Metric> metric)
+                           const Address& address, std::shared_ptr<const Metric> found)
     : kernel_settings_(kernel->settings()),
       kernel_(std::move(kernel)),
       settings_((settings.check(), settings)),
       address_(address) {
-  if (metric == nullptr) metric = settings.initial_metric;
-  if (metric == nullptr) metric = make_unit_metric(kernel_->guard().dimension());
-  tuning_ = {settings.step_size, std::move(metric)};
+  tuning_ = {settings.step_size, first_metric(settings, std::move(found))};
+  if (!tuning_.metric) tuning_.metric = make_unit_metric(kernel_->guard().dimension());
   shared_.tuning = tuning_;
   shared_.ended = settings.iterations == 0;
   if (done()) return;
@@ -74,12 +83,14 @@ PooledWarmup::PooledWarmup(std::unique_ptr<Kernel> kernel, const WarmupSettings&
       kernel_(std::move(kernel)),
       settings_((settings.check(), settings)),
       address_(address) {
-  stored(*kernel_, tuning_, shared_, iteration_, previous_, current_, trials_, log_densities_);
+  stored(*kernel_, tuning_, shared_, troubles_, iteration_, previous_, current_, trials_,
+         log_densities_);
   if (!done()) use_kernel(shared_.stage < early_stages);
 }
 
 void PooledWarmup::archive(ArchiveWriter& archive) const {
-  archive(*kernel_, tuning_, shared_, iteration_, previous_, current_, trials_, log_densities_);
+  archive(*kernel_, tuning_, shared_, troubles_, iteration_, previous_, current_, trials_,
+          log_densities_);
 }
 
 /// Moves the chain to a kernel with or without the limit on trees that early stages have.
@@ -136,14 +147,35 @@ const Transition& PooledWarmup::step() {
   return transition;
 }
 
+ChainSet PooledWarmup::place() const {
+  return ChainSet{1} << (address_.chain % most_chains_of_group);
+}
+
 void PooledWarmup::adopt(const SharedTuning& shared) {
   shared_ = shared;
   tuning_ = shared.tuning;
+  if (done()) take_own_end();
   previous_ = std::move(current_);
   current_ = {};
   log_densities_.clear();
   if (done() || (early_ && shared_.stage >= early_stages)) use_kernel(false);
   if (!done()) begin_stage();
+}
+
+/// What is not shared when warmup is over.
+void PooledWarmup::take_own_end() {
+  troubles_ = shared_.troubles;
+  if ((shared_.apart & place()) != 0) troubles_ |= WarmupTrouble::apart;
+  if (shared_.own_step_sizes.empty()) return;
+  const double own = shared_.own_step_sizes[address_.chain % most_chains_of_group];
+  if (own == 0) return;
+  tuning_.step_size = own;
+  troubles_ |= WarmupTrouble::own_step_size;
+}
+
+void PooledWarmup::restart(std::span<const double> position) {
+  kernel_->set_position(position);
+  previous_ = {};
 }
 
 StageEvidence PooledWarmup::evidence() const {

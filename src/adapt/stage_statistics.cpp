@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+
+#include "metric_choice.hpp"
 
 namespace rehmc {
 
@@ -58,6 +61,34 @@ double drift(const std::vector<std::span<const double>>& chains) {
     }
   }
   return squares > 0 ? change / std::sqrt(squares / count) : 0;
+}
+
+double log_mass(const StateSample& states, std::span<const double> log_densities) {
+  const StateSample* const one = &states;
+  const CentredStates about_mean = centred({&one, 1});
+  if (about_mean.x.rows() == 0 || log_densities.empty()) {
+    return -std::numeric_limits<double>::infinity();
+  }
+  const double log_volume = about_mean.x.colwise().norm().array().log().sum();
+  return mean(log_densities) + log_volume;
+}
+
+std::vector<std::size_t> outliers_below(std::span<const double> log_masses, std::size_t dimension) {
+  // A log density has an sd of sqrt(d / 2), and each sd of a short stage is off by a third or so.
+  const double limit = 10 + 3 * std::sqrt(static_cast<double>(dimension));
+  std::vector<std::size_t> result;
+  for (std::size_t c = 0; c < log_masses.size(); ++c) {
+    std::vector<double> others;
+    for (std::size_t k = 0; k < log_masses.size(); ++k) {
+      if (k != c) others.push_back(log_masses[k]);
+    }
+    if (others.empty()) break;
+    // The lower one of two in the middle: a chain far above the others is no fault of theirs.
+    const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+    std::ranges::nth_element(others, middle);
+    if (log_masses[c] < *middle - limit) result.push_back(c);
+  }
+  return result;
 }
 
 }  // namespace rehmc

@@ -1,8 +1,6 @@
 // L-BFGS, and the choice of a point on its path by the ELBO.
 #include "rehmc/adapt/start.hpp"
 
-#include <fmt/format.h>
-
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -252,17 +250,6 @@ Approximation approximate(Guard& guard, const PathPoint& point, Stream stream) {
 }
 
 }  // namespace
-
-std::string_view describe(StartKind kind) noexcept {
-  return kind == StartKind::random ? "random" : "pathfinder";
-}
-
-StartKind parse_start(std::string_view name) {
-  for (const StartKind kind : {StartKind::random, StartKind::pathfinder}) {
-    if (name == describe(kind)) return kind;
-  }
-  throw ConfigError(fmt::format("start: found '{}', expected one of random, pathfinder", name));
-}
 
 std::uint64_t most_start_gradients(std::size_t dimension) {
   return most_legs * gradients_of_leg(dimension) + most_trials + 1 +

@@ -21,6 +21,8 @@ constexpr std::size_t candidates = 57;
 /// The longest step about the best one that differs from it by less: below a boundary, much more is
 /// lost than above it.
 constexpr double margin = 0.05;
+/// For the shortest step instead, where long ones are risky.
+constexpr double cautious_margin = 0.02;
 /// A metric makes a density resemble a standard normal one, whose trajectories turn after pi: the
 /// logarithm of their median has a Cauchy distribution about that, of this scale.
 constexpr double prior_scale = 0.2;
@@ -99,19 +101,26 @@ double most_efficient_step_size(const StepRequest& request, const TreeCost& cost
   const double x = -normal_quantile(0.5 * request.acceptance);
   const double phi = std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
   const double power = request.acceptance / (4 * x * phi);
+  const double most_factor = request.cautious ? 1 : most_step_factor;
   std::array<double, candidates> factors{};
   std::array<double, candidates> efficiency{};
   for (std::size_t i = 0; i < candidates; ++i) {
     const double place = static_cast<double>(i) / (candidates - 1);
-    const double f = least_step_factor * std::pow(request.most_factor / least_step_factor, place);
+    const double f = least_step_factor * std::pow(most_factor / least_step_factor, place);
     factors[i] = f;
     efficiency[i] =
         power * std::log(2 * normal_cdf(-x * f * f)) - std::log(cost.leapfrogs(f * request.fitted));
   }
   const auto best =
       static_cast<std::size_t>(std::ranges::max_element(efficiency) - efficiency.begin());
+  const double slack = request.cautious ? cautious_margin : margin;
+  const auto good = [&](std::size_t i) { return efficiency[i] > efficiency[best] - slack; };
   std::size_t chosen = best;
-  while (chosen + 1 < candidates && efficiency[chosen + 1] > efficiency[best] - margin) ++chosen;
+  if (request.cautious) {
+    while (chosen > 0 && good(chosen - 1)) --chosen;
+  } else {
+    while (chosen + 1 < candidates && good(chosen + 1)) ++chosen;
+  }
   return factors[chosen] * request.fitted;
 }
 

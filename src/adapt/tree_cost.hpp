@@ -40,9 +40,11 @@ inline constexpr double least_step_factor = 0.8;
 inline constexpr double most_step_factor = 1.4;
 
 struct StepRequest {
-  double fitted = 1;                      ///< the step size with this acceptance
-  double acceptance = 0.8;                ///< the one asked for
-  double most_factor = most_step_factor;  ///< on the fitted step size
+  double fitted = 1;        ///< the step size with this acceptance
+  double acceptance = 0.8;  ///< the one asked for
+  /// No longer than the fitted step, and the shortest of those that are worth nearly the same:
+  /// where a density varies in scale, long steps diverge in narrow places.
+  bool cautious = false;
 };
 
 /// The step size near the fitted one that is worth the most per gradient. Efficiency is

@@ -14,26 +14,39 @@ std::string_view describe(WarmupSchedule schedule) noexcept {
 }
 
 WarmupSchedule parse_warmup_schedule(std::string_view name) {
-  for (const WarmupSchedule schedule : {WarmupSchedule::stan, WarmupSchedule::pooled}) {
+  for (const WarmupSchedule schedule : {WarmupSchedule::pooled, WarmupSchedule::stan}) {
     if (name == describe(schedule)) return schedule;
   }
-  throw ConfigError(fmt::format("warmup-schedule: found '{}', expected one of stan, pooled", name));
+  throw ConfigError(fmt::format("warmup-schedule: found '{}', expected one of pooled, stan", name));
 }
+
+namespace {
+
+/// Settings that only Stan's schedule reads must have their defaults.
+void check_pooled(const WarmupSettings& settings) {
+  StepSizeSettings step_size;
+  step_size.target_acceptance = settings.adapt_step_size.target_acceptance;
+  std::string_view unused;
+  if (settings.adapt_step_size != step_size) unused = "regularisation, relaxation and offset";
+  if (settings.windows != WindowSettings{}) unused = "first_phase, first_window and last_phase";
+  if (settings.metric_from != MetricSource::recycled) unused = "metric-from draws";
+  if (unused.empty()) return;
+  throw ConfigError(fmt::format(
+      "{}: pooled warmup does not use them; leave them out, or use warmup-schedule = stan",
+      unused));
+}
+
+}  // namespace
 
 void WarmupSettings::check() const {
   check_settings(*this);
   check_settings(adapt_step_size);
   check_settings(windows);
-  if (schedule == WarmupSchedule::pooled) return;
-  if (choose_metric) {
-    throw ConfigError(
-        "metric: auto compares states of several chains; use it with warmup-schedule = pooled");
-  }
+  if (schedule == WarmupSchedule::pooled) return check_pooled(*this);
   if (metric == MetricKind::low_rank) {
     throw ConfigError(
         "metric: warmup-schedule = stan estimates a diagonal or a dense metric; give a low-rank "
-        "one "
-        "as initial_metric, with metric = unit to keep it, or use warmup-schedule = pooled");
+        "one as initial_metric, with metric = unit to keep it, or use warmup-schedule = pooled");
   }
 }
 
@@ -68,7 +81,7 @@ Warmup::Warmup(std::unique_ptr<Kernel> kernel, const WarmupSettings& settings,
   if (centre.size() != dimension) {
     throw DataError("the stored warmup is of another dimension than the model");
   }
-  estimate_.emplace(settings_.metric, settings_.metric_from, centre);
+  estimate_.emplace(kind(), settings_.metric_from, centre);
   stored(*estimate_);
   kernel_->use_features(estimate_->features());
 }
@@ -96,7 +109,7 @@ const Transition& Warmup::step() {
   if (window_ended_) end_window();
   const bool estimates_metric = settings_.metric != MetricKind::unit;
   if (estimates_metric && schedule_.starts_window(iteration_)) {
-    estimate_.emplace(settings_.metric, settings_.metric_from, kernel_->state().position);
+    estimate_.emplace(kind(), settings_.metric_from, kernel_->state().position);
     kernel_->use_features(estimate_->features());
   }
   const Transition& transition = kernel_->transition(tuning_, address());

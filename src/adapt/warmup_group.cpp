@@ -25,16 +25,25 @@ constexpr double stable_share_of_loss = 0.2;
 constexpr double stable_step_size = 0.2;
 /// Of the log density, in its sds.
 constexpr double stable_drift = 0.5;
+/// A chain keeps a step size of its own where the shared one is longer by this factor: it would
+/// accept less than a third of its steps where 0.8 is asked.
+constexpr double tolerable_step = 2;
+constexpr std::size_t least_trials = 8;
 /// Of the acceptance asked for, in every chain.
 constexpr double least_share_of_acceptance = 0.5;
+/// What warmup goes on for until its last iteration. Other troubles are given a limited time.
+constexpr std::uint32_t unsettled = WarmupTrouble::metric_changes |
+                                    WarmupTrouble::step_size_changes | WarmupTrouble::drifts |
+                                    WarmupTrouble::rejects;
+constexpr double most_limited_share = 0.1;
 /// The further a density is from a normal one, the noisier is all that is learned from so few
 /// trajectories. Up to this loss per coordinate, the first stages suffice; beyond, warmup takes
-/// this many iterations more for every unit of it, up to a limit. There steps are also no longer
-/// than the acceptance asked for allows: where a density varies in scale, chains get stuck in
-/// narrow places.
+/// this many iterations more for every unit of it, up to a limit.
 constexpr double normal_loss = 0.25;
 constexpr double iterations_per_loss = 100;
 constexpr double most_least_iterations = 200;
+/// Above this loss per coordinate, the choice of the step size is cautious.
+constexpr double nearly_normal_loss = 0.05;
 
 using Samples = std::vector<const StateSample*>;
 
@@ -64,24 +73,42 @@ class Conclusion {
     SharedTuning result;
     result.stage = stage_ + 1;
     choose(result);
-    const std::vector<StepTrial> trials = trials_with(*result.tuning.metric);
-    const double acceptance = chains_.front()->settings().adapt_step_size.target_acceptance;
-    result.tuning.step_size = fit_step_size(trials, acceptance);
-    const bool last = chains_.front()->iteration() == chains_.front()->settings().iterations;
-    const bool stable = result.stage >= least_stages && stable_metric_ &&
-                        enough_iterations(result) && stable_rest(result);
-    result.ended = last || stable;
-    if (result.ended && grows_trees() && result.tuning.metric == used(0).metric) {
-      const TreeCost cost(trials, chains_.front()->kernel().settings().nuts.max_depth);
-      const bool normal = loss_per_coordinate(result) < normal_loss;
-      result.tuning.step_size = most_efficient_step_size(
-          {result.tuning.step_size, acceptance, normal ? most_step_factor : 1}, cost);
-    }
-    tell(result, stable);
+    const std::vector<std::vector<StepTrial>> by_chain = trials_with(*result.tuning.metric);
+    std::vector<StepTrial> trials;
+    for (const auto& own : by_chain) trials.insert(trials.end(), own.begin(), own.end());
+    result.tuning.step_size =
+        fit_step_size(trials, chains_.front()->settings().adapt_step_size.target_acceptance);
+    const int iteration = chains_.front()->iteration();
+    const bool last = iteration == chains_.front()->settings().iterations;
+    find_chains_apart(result, last);
+    result.troubles = troubles(result);
+    const bool settled = has_settled(result);
+    result.ended = last || settled;
+    if (result.ended) choose_step_sizes(result, by_chain, trials);
+    tell(result, settled);
     return result;
   }
 
  private:
+  void choose_step_sizes(SharedTuning& result, const std::vector<std::vector<StepTrial>>& by_chain,
+                         const std::vector<StepTrial>& trials) const {
+    const double acceptance = chains_.front()->settings().adapt_step_size.target_acceptance;
+    result.own_step_sizes = own_step_sizes(by_chain, result.tuning.step_size, acceptance);
+    if (grows_trees() && stable_metric_) {
+      const TreeCost cost(trials, chains_.front()->kernel().settings().nuts.max_depth);
+      const bool cautious = loss_per_coordinate(result) >= nearly_normal_loss;
+      result.tuning.step_size =
+          most_efficient_step_size({result.tuning.step_size, acceptance, cautious}, cost);
+    }
+  }
+
+  bool has_settled(const SharedTuning& result) const {
+    const bool patient = chains_.front()->iteration() < most_least_iterations &&
+                         (result.apart != 0 || (result.troubles & WarmupTrouble::depth_limit) != 0);
+    return result.stage >= least_stages && enough_iterations(result) &&
+           (result.troubles & unsettled) == 0 && result.restarts == 0 && !patient;
+  }
+
   const Tuning& used(std::size_t chain) const { return chains_[chain]->evidence().shared.tuning; }
 
   void choose(SharedTuning& result) {
@@ -89,7 +116,7 @@ class Conclusion {
     result.tuning.metric = used(0).metric;
     if (settings.metric == MetricKind::unit) return;
     const std::vector<MetricEstimator> estimators =
-        estimators_of(settings.metric, settings.choose_metric, used(0).metric->dimension());
+        estimators_of(settings.metric, used(0).metric->dimension());
     StageStory& story = result.story;
     story.loss_before = loss_before();
     MetricChoice choice = choose_metric(estimators, pointers(both_), pointers(now_));
@@ -102,17 +129,18 @@ class Conclusion {
         stable_loss_per_coordinate * static_cast<double>(used(0).metric->dimension());
     // In the first stage, every chain has its own.
     stable_metric_ = stage_ > 0 && story.loss_before < choice.loss + slack;
-    if (stable_metric_) return;
+    // A better one costs nothing, even where it is not worth another stage.
+    if (stable_metric_ && story.loss_before <= choice.loss) return;
     result.tuning.metric = std::move(choice.metric);
     story.estimator = choice.estimator->name;
     story.loss = choice.loss;
   }
 
-  void tell(SharedTuning& result, bool stable) const {
+  void tell(SharedTuning& result, bool settled) const {
     result.story.iterations = static_cast<std::uint64_t>(chains_.front()->iteration());
     result.story.step_size = result.tuning.step_size;
     if (!result.ended) return;
-    result.end.ended = stable ? "metric and step size are stable" : "all iterations are done";
+    result.end.ended = settled ? "metric and step size are stable" : "all iterations are done";
     if (covariance_ == nullptr) return;
     result.end.condition =
         condition_number(*covariance_, *make_unit_metric(covariance_->dimension()));
@@ -133,23 +161,34 @@ class Conclusion {
     return traits(chains_.front()->kernel().settings().kind).shape == TrajectoryShape::tree;
   }
 
-  /// All trials of the stage, at the step sizes that correspond to theirs under this metric.
-  std::vector<StepTrial> trials_with(const Metric& metric) const {
-    const std::vector<StateSample>& samples = now_;
-    const Samples all = pointers(samples);
+  /// The trials of each chain, at the step sizes that correspond to theirs under this metric.
+  std::vector<std::vector<StepTrial>> trials_with(const Metric& metric) const {
+    const Samples all = pointers(now_);
     const CentredStates one = centred(every_second(all, 0));
     const CentredStates other = centred(every_second(all, all.size() > 1 ? 1 : 0));
-    std::vector<StepTrial> trials;
+    std::vector<std::vector<StepTrial>> trials;
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       const double ratio = &metric == used(c).metric.get() || one.x.rows() == 0
                                ? 1
                                : step_size_ratio(metric, *used(c).metric, one, other);
-      for (StepTrial trial : chains_[c]->evidence().trials) {
-        trial.step_size *= ratio;
-        trials.push_back(trial);
-      }
+      const std::span<const StepTrial> own = chains_[c]->evidence().trials;
+      trials.emplace_back(own.begin(), own.end());
+      for (StepTrial& trial : trials.back()) trial.step_size *= ratio;
     }
     return trials;
+  }
+
+  /// A chain that would reject most of its steps with the shared step size has its own.
+  static std::vector<double> own_step_sizes(const std::vector<std::vector<StepTrial>>& trials,
+                                            double shared, double acceptance) {
+    std::vector<double> own(trials.size(), 0.0);
+    for (std::size_t c = 0; c < trials.size(); ++c) {
+      if (trials[c].size() < least_trials) continue;
+      const double fitted = fit_step_size(trials[c], acceptance);
+      if (fitted * tolerable_step < shared) own[c] = fitted;
+    }
+    const bool any = std::ranges::any_of(own, [](double step_size) { return step_size > 0; });
+    return any ? own : std::vector<double>{};
   }
 
   double loss_per_coordinate(const SharedTuning& result) const {
@@ -172,13 +211,50 @@ class Conclusion {
     });
   }
 
-  bool stable_rest(const SharedTuning& result) const {
-    std::vector<std::span<const double>> log_densities;
+  std::vector<std::span<const double>> log_densities() const {
+    std::vector<std::span<const double>> chains;
+    for (const PooledWarmup* chain : chains_) chains.push_back(chain->evidence().log_densities);
+    return chains;
+  }
+
+  std::uint32_t troubles(const SharedTuning& result) const {
+    const double step_change = std::log(result.tuning.step_size / used(0).step_size);
+    std::uint32_t set = 0;
+    if (!stable_metric_) set |= WarmupTrouble::metric_changes;
+    if (std::abs(step_change) >= stable_step_size) set |= WarmupTrouble::step_size_changes;
+    if (!(std::abs(drift(log_densities())) < stable_drift)) set |= WarmupTrouble::drifts;
+    if (!all_accept()) set |= WarmupTrouble::rejects;
+    if (at_depth_limit()) set |= WarmupTrouble::depth_limit;
+    return set;
+  }
+
+  bool at_depth_limit() const {
+    if (!grows_trees()) return false;
+    const double most = std::ldexp(1.0, chains_.front()->kernel().settings().nuts.max_depth) - 1;
+    double trials = 0;
+    double limited = 0;
     for (const PooledWarmup* chain : chains_) {
-      log_densities.push_back(chain->evidence().log_densities);
+      for (const StepTrial& trial : chain->evidence().trials) {
+        trials += 1;
+        limited += trial.leapfrogs >= most ? 1 : 0;
+      }
     }
-    return std::abs(std::log(result.tuning.step_size / used(0).step_size)) < stable_step_size &&
-           std::abs(drift(log_densities)) < stable_drift && all_accept();
+    return limited > most_limited_share * trials;
+  }
+
+  /// Chains far below the others start again elsewhere, once.
+  void find_chains_apart(SharedTuning& result, bool last) const {
+    result.restarted = chains_.front()->evidence().shared.restarted;
+    if (result.stage < least_stages) return;
+    std::vector<double> masses;
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      masses.push_back(log_mass(now_[c], chains_[c]->evidence().log_densities));
+    }
+    for (const std::size_t c : outliers_below(masses, used(0).metric->dimension())) {
+      result.apart |= ChainSet{1} << c;
+    }
+    if (!last) result.restarts = result.apart & ~result.restarted;
+    result.restarted |= result.restarts;
   }
 
   std::span<const PooledWarmup* const> chains_;

@@ -19,13 +19,15 @@ namespace {
 template <class Kind>
 using Choice = std::pair<std::string_view, Kind>;
 
-/// The first one stands for a choice among the others.
+// The first of each stands for a choice among the others.
 constexpr std::array<Choice<std::optional<MetricKind>>, 5> metrics{
     {{"auto", std::nullopt},
      {"diag", MetricKind::diagonal},
      {"dense", MetricKind::dense},
      {"low-rank", MetricKind::low_rank},
      {"unit", MetricKind::unit}}};
+constexpr std::array<Choice<std::optional<StartKind>>, 3> starts{
+    {{"auto", std::nullopt}, {"random", StartKind::random}, {"pathfinder", StartKind::pathfinder}}};
 constexpr std::array<Choice<MetricSource>, 2> metric_sources{
     {{"recycled", MetricSource::recycled}, {"draws", MetricSource::draws}}};
 
@@ -76,16 +78,14 @@ std::vector<bool> fitted(const std::vector<std::string>& names, std::string_view
 
 }  // namespace
 
-void set_metric(WarmupSettings& warmup, std::string_view name) {
-  const std::optional<MetricKind> kind = parse("metric", name, metrics);
-  warmup.choose_metric = !kind;
-  warmup.metric = kind.value_or(MetricKind::diagonal);
+std::optional<MetricKind> parse_metric(std::string_view name) {
+  return parse("metric", name, metrics);
 }
+std::string_view metric_name(std::optional<MetricKind> kind) { return name_of(metrics, kind); }
+std::optional<StartKind> parse_start(std::string_view name) { return parse("start", name, starts); }
+std::string_view start_name(std::optional<StartKind> kind) { return name_of(starts, kind); }
 MetricSource parse_metric_source(std::string_view name) {
   return parse("metric-from", name, metric_sources);
-}
-std::string_view metric_name(const WarmupSettings& warmup) {
-  return name_of(metrics, warmup.choose_metric ? std::nullopt : std::optional(warmup.metric));
 }
 std::string_view metric_source_name(MetricSource source) { return name_of(metric_sources, source); }
 

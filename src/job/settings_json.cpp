@@ -23,11 +23,11 @@ Json settings_json(const RunSettings& settings) {
   Json json;
   json["kernel"] = describe(copy.sample.kernel.kind);
   json["recycle"] = describe(copy.sample.kernel.recycling);
-  json["metric"] = metric_name(copy.sample.warmup);
+  json["metric"] = metric_name(copy.sample.warmup.metric);
   json["search_step_size"] = copy.sample.warmup.search_step_size;
   json["search_path_length"] = copy.sample.search_path_length;
   json["warmup_schedule"] = describe(copy.sample.warmup.schedule);
-  json["start_kind"] = describe(copy.sample.start_kind);
+  json["start_kind"] = start_name(copy.sample.start_kind);
   json["metric_from"] = metric_source_name(copy.sample.warmup.metric_from);
   json["engine"] = describe(copy.sample.engine);
   json["save_warmup"] = copy.save_warmup;
@@ -55,7 +55,7 @@ RunSettings settings_from_json(const Json& json) {
   try {
     settings.sample.kernel.kind = parse_kernel(json.at("kernel").get<std::string>());
     settings.sample.kernel.recycling = parse_recycling(json.at("recycle").get<std::string>());
-    set_metric(settings.sample.warmup, json.at("metric").get<std::string>());
+    settings.sample.warmup.metric = parse_metric(json.at("metric").get<std::string>());
     settings.sample.warmup.schedule =
         parse_warmup_schedule(json.at("warmup_schedule").get<std::string>());
     json.at("search_path_length").get_to(settings.sample.search_path_length);

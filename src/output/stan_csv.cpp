@@ -54,10 +54,10 @@ MetricKind announced_metric(const StanCsvInfo& info) {
   const auto first = warmup.initial_metric ? warmup.initial_metric->kind() : MetricKind::unit;
   // In full, the metric of many coordinates would take far more space than the draws.
   constexpr std::size_t most_in_full = 500;
-  if (warmup.choose_metric) {
+  if (!warmup.metric && warmup.schedule == WarmupSchedule::pooled) {
     return info.dimension > most_in_full ? MetricKind::diagonal : MetricKind::dense;
   }
-  return std::max(warmup.metric, first);  // the kinds are ordered by generality
+  return std::max(warmup.metric.value_or(MetricKind::diagonal), first);  // the kinds are ordered by generality
 }
 static_assert(MetricKind::unit < MetricKind::diagonal && MetricKind::diagonal < MetricKind::dense &&
               MetricKind::dense < MetricKind::low_rank);

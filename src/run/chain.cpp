@@ -15,29 +15,37 @@ namespace {
 
 using Phase = std::variant<Warmup, PooledWarmup, FrozenKernel>;
 
+std::optional<StartSearch> search_of(const SampleSettings& settings) {
+  if (!settings.start.empty()) return std::nullopt;
+  return StartSearch{settings.initial, settings.climbs()};
+}
+
+/// A random point, or what a climb from there finds.
+FoundStart search_start(Guard& guard, const StartSearch& search, const Address& address) {
+  FoundStart found{random_initial_point(guard, search.initial, address), nullptr, 0};
+  return search.climbs ? find_start(guard, found.position, address) : found;
+}
+
 Phase start(const Density& density, const SampleSettings& settings, const Address& address,
             ChainFacts& facts) {
   Guard guard(density);
-  std::vector<double> position;
-  std::shared_ptr<const Metric> metric;
+  FoundStart found;
   if (settings.start.empty()) {
-    position = random_initial_point(guard, settings.initial, address);
-    if (settings.start_kind == StartKind::pathfinder) {
-      FoundStart found = find_start(guard, position, address);
-      position = std::move(found.position);
-      metric = std::move(found.metric);
+    found = search_start(guard, {settings.initial, settings.climbs()}, address);
+    if (settings.climbs()) {
       facts.gradients_start = guard.evaluations();
-      facts.story.start = metric ? StartOutcome::pathfinder : StartOutcome::pathfinder_no_help;
+      facts.story.start =
+          found.metric ? StartOutcome::pathfinder : StartOutcome::pathfinder_no_help;
     }
   } else {
     const std::size_t given = settings.start.size() == 1 ? 0 : address.chain;
-    position = given_initial_point(guard, settings.start[given]);
+    found.position = given_initial_point(guard, settings.start[given]);
     facts.story.start = StartOutcome::given;
   }
   auto kernel = make_kernel(density, settings.kernel);
-  kernel->set_position(position);
+  kernel->set_position(found.position);
   if (settings.warmup.schedule == WarmupSchedule::pooled) {
-    return PooledWarmup(std::move(kernel), settings.warmup, address, std::move(metric));
+    return PooledWarmup(std::move(kernel), settings.warmup, address, std::move(found.metric));
   }
   return Warmup(std::move(kernel), settings.warmup, address);
 }
@@ -82,6 +90,7 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
              SummedFeatures summed)
     : address_(address),
       chains_(static_cast<std::size_t>(settings.chains)),
+      search_(search_of(settings)),
       summed_(summed),
       search_path_length_(searches_path_length(settings)),
       phase_(start(density, settings, address, facts_)) {}
@@ -90,6 +99,7 @@ Chain::Chain(const Density& density, const SampleSettings& settings, const Addre
              ArchiveReader& stored, SummedFeatures summed)
     : address_(address),
       chains_(static_cast<std::size_t>(settings.chains)),
+      search_(search_of(settings)),
       facts_(stored.get<ChainFacts>()),
       summed_(summed),
       search_path_length_(searches_path_length(settings)),
@@ -137,17 +147,35 @@ bool Chain::warm() const {
 }
 
 void Chain::adopt(const SharedTuning& shared) {
+  tell_stage(shared);
+  auto& warmup = std::get<PooledWarmup>(phase_);
+  warmup.adopt(shared);
+  facts_.warmup_troubles = warmup.troubles();
+  if (search_ && warmup.must_restart()) restart(warmup);
+}
+
+void Chain::restart(PooledWarmup& warmup) {
+  Guard guard(kernel().guard().density());
+  try {
+    const Address now{address_.seed, address_.chain, facts_.iterations};
+    warmup.restart(search_start(guard, *search_, now).position);
+    facts_.restarted = true;
+  } catch (const ModelError&) {
+    // No usable point was found in so many tries: the chain stays.
+  }
+  facts_.gradients_start += guard.evaluations();
+}
+
+void Chain::tell_stage(const SharedTuning& shared) {
   std::vector<StageStory>& stages = facts_.story.stages;
   StageStory stage = shared.story;
   stage.gradients = guard().evaluations();
   for (const StageStory& before : stages) stage.gradients -= before.gradients;
   stages.push_back(std::move(stage));
-  if (shared.ended) {
-    facts_.story.condition = shared.end.condition;
-    facts_.story.condition_left = shared.end.condition_left;
-    facts_.story.ended = shared.end.ended;
-  }
-  std::get<PooledWarmup>(phase_).adopt(shared);
+  if (!shared.ended) return;
+  facts_.story.condition = shared.end.condition;
+  facts_.story.condition_left = shared.end.condition_left;
+  facts_.story.ended = shared.end.ended;
 }
 
 /// What Stan's schedule, or none, has to tell.

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
+
+#include "rehmc/adapt/pooled_warmup.hpp"
 
 namespace rehmc {
 
@@ -185,8 +189,52 @@ Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSumm
     diagnostics.seconds_warmup += chain.seconds_warmup;
     diagnostics.seconds_sampling += chain.seconds_sampling;
   }
+  warn_of_warmup(result, diagnostics);
   add_warnings(diagnostics, size, summary);
   return diagnostics;
+}
+
+void warn_of_warmup(const SampleResult& result, Diagnostics& diagnostics) {
+  const auto chains_with = [&](std::uint32_t troubles) {
+    std::vector<std::string> chains;
+    for (std::size_t c = 0; c < result.chains.size(); ++c) {
+      if ((result.chains[c].warmup_troubles & troubles) != 0) {
+        chains.push_back(std::to_string(c + 1));
+      }
+    }
+    return chains;
+  };
+  const auto warn = [&](std::string text) {
+    diagnostics.warnings.push_back({"warmup", std::move(text)});
+  };
+  constexpr std::array unsettled{
+      std::pair{WarmupTrouble::rejects, "a chain rejected most of its steps"},
+      std::pair{WarmupTrouble::drifts, "the log density drifted"},
+      std::pair{WarmupTrouble::metric_changes, "the metric could still be improved"},
+      std::pair{WarmupTrouble::step_size_changes, "the step size changed"}};
+  for (const auto& [trouble, what] : unsettled) {
+    if (chains_with(trouble).empty()) continue;
+    warn(
+        fmt::format("warmup ended at its limit of {} iterations before it had settled: {}. Raise "
+                    "--warmup; if that does not help, reparameterise the model or give --init.",
+                    result.chains.front().warmup_iterations, what));
+    break;
+  }
+  if (const auto apart = chains_with(WarmupTrouble::apart); !apart.empty()) {
+    warn(
+        fmt::format("chain {} ended warmup where there is hardly any mass, as the log density and "
+                    "the spread of its states tell in comparison with the other chains: it did "
+                    "not find the bulk of the posterior, or is in a mode that does not matter. "
+                    "Look at its trace; give starting points with --init.",
+                    listed(apart)));
+  }
+  if (const auto own = chains_with(WarmupTrouble::own_step_size); !own.empty()) {
+    warn(
+        fmt::format("chain {} has a shorter step size than the other chains, with which it would "
+                    "have rejected most steps: part of the posterior is much narrower than the "
+                    "rest. Reparameterise the model, or try --target-accept 0.95.",
+                    listed(own)));
+  }
 }
 
 void add_warnings(Diagnostics& diagnostics, const RunSize& size,

@@ -108,6 +108,7 @@ RunSummary summarise_running(const SampleResult& result, bool sharpen) {
     if (sharpen) row.sharpened = std::move(estimate.sharpened);
   }
   summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
+  warn_of_warmup(result, diagnostics);
   add_warnings(diagnostics, size, summary.parameters);
   warn_of_gradients(summary);
   return summary;

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <Eigen/QR>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "rehmc/core/random.hpp"
@@ -142,7 +143,7 @@ TEST(Estimators, ReturnNothingForACoordinateThatNeverChanges) {
     sample.positions[i] = 1;
     sample.gradients[i] = 0;
   }
-  for (const MetricEstimator& estimator : estimators_of(MetricKind::diagonal, true, 3)) {
+  for (const MetricEstimator& estimator : estimators_of(std::nullopt, 3)) {
     if (estimator.name == "diagonal_variance") continue;  // shrunk towards a small number
     EXPECT_EQ(estimator.estimate(centred_states(sample)), nullptr) << estimator.name;
   }
@@ -175,7 +176,7 @@ TEST(MetricChoice, TakesADenseMetricWhereCoordinatesAreCorrelated) {
   const StateSample a = states_of(covariance, 40, 11);
   const StateSample b = states_of(covariance, 40, 12);
   const std::vector<const StateSample*> chains{&a, &b};
-  const auto all = estimators_of(MetricKind::diagonal, true, 3);
+  const auto all = estimators_of(std::nullopt, 3);
   const MetricChoice choice = choose_metric(all, chains, chains);
   ASSERT_NE(choice.metric, nullptr);
   EXPECT_EQ(choice.metric->kind(), MetricKind::dense);
@@ -203,7 +204,7 @@ TEST(MetricChoice, TakesADiagonalMetricWhereADenseOneAddsNoise) {
   }
   std::vector<const StateSample*> all;
   for (const StateSample& chain : chains) all.push_back(&chain);
-  const auto estimators = estimators_of(MetricKind::diagonal, true, d);
+  const auto estimators = estimators_of(std::nullopt, d);
   const MetricChoice choice = choose_metric(estimators, all, all);
   ASSERT_NE(choice.metric, nullptr);
   EXPECT_EQ(choice.metric->kind(), MetricKind::diagonal);
@@ -222,7 +223,7 @@ TEST(MetricChoice, HasNothingToOfferForFrozenChains) {
   stuck.gradients.assign(10, 0.5);
   stuck.weights.assign(5, 1.0);
   const std::vector<const StateSample*> chains{&stuck, &stuck};
-  const auto all = estimators_of(MetricKind::dense, false, 2);
+  const auto all = estimators_of(MetricKind::dense, 2);
   EXPECT_EQ(choose_metric(all, chains, chains).metric, nullptr);
 }
 
@@ -242,6 +243,47 @@ TEST(Drift, IsTheChangeInUnitsOfTheSd) {
   EXPECT_NEAR(drift({rising}), 2 / std::sqrt(1.25), 1e-12);
   EXPECT_EQ(drift({constant}), 0);
   EXPECT_EQ(drift({std::span(constant).first(1)}), 0);
+}
+
+// exp(log_mass) is height times volume: the same for normals of all scales whose heights are those
+// of densities.
+TEST(StageStatistics, CompareMassNotHeight) {
+  std::vector<double> masses;
+  for (const double sd : {1e-3, 1.0, 1e3}) {
+    Stream stream({8, 0, 0}, Purpose::test);
+    StateSample states;
+    states.dimension = 3;
+    std::vector<double> heights;
+    for (int draw = 0; draw < 20; ++draw) {
+      double height = -3 * std::log(sd);
+      for (int i = 0; i < 3; ++i) {
+        const double z = stream.normal();
+        states.positions.push_back(sd * z);
+        states.gradients.push_back(-z / sd);
+        height -= 0.5 * z * z;
+      }
+      states.weights.push_back(1);
+      ++states.draws;
+      heights.push_back(height);
+    }
+    masses.push_back(log_mass(states, heights));
+  }
+  EXPECT_NEAR(masses[0], masses[1], 1e-9);
+  EXPECT_NEAR(masses[2], masses[1], 1e-9);
+  const std::vector<double> heights{1, 2};
+  EXPECT_EQ(log_mass(StateSample{}, heights), -std::numeric_limits<double>::infinity());
+}
+
+TEST(StageStatistics, FindChainsFarBelowTheOthers) {
+  const auto outliers = [](const std::vector<double>& masses, std::size_t dimension) {
+    return outliers_below(masses, dimension);
+  };
+  EXPECT_EQ(outliers({0, 3, -30, 1}, 1), std::vector<std::size_t>{2});
+  EXPECT_TRUE(outliers({0, 3, -30, 1}, 100).empty()) << "chance differs by more in many dimensions";
+  EXPECT_TRUE(outliers({0, 30, 1}, 1).empty()) << "above is no fault";
+  EXPECT_TRUE(outliers({-1e9}, 1).empty()) << "one chain has nothing to be compared with";
+  const double never_moved = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(outliers({0, never_moved, 1}, 4), std::vector<std::size_t>{1});
 }
 
 }  // namespace

@@ -31,10 +31,9 @@ TEST(PooledWarmup, HasStagesThatGrow) {
 /// Two chains and their shared iterations.
 class Pair {
  public:
-  explicit Pair(Density density, MetricKind metric = MetricKind::diagonal, int iterations = 200) {
-    settings_.schedule = WarmupSchedule::pooled;
+  explicit Pair(Density density, std::optional<MetricKind> metric = std::nullopt,
+                int iterations = 200) {
     settings_.metric = metric;
-    settings_.choose_metric = metric == MetricKind::diagonal;
     settings_.iterations = iterations;
     for (std::uint32_t c = 0; c < 2; ++c) {
       auto kernel = make_kernel(density, {});
@@ -99,7 +98,7 @@ TEST(PooledWarmup, EndsEarlyWhereNothingIsLeftToLearn) {
 }
 
 TEST(PooledWarmup, EndsAtItsLastIteration) {
-  Pair pair(Bumpy(3), MetricKind::diagonal, 15);
+  Pair pair(Bumpy(3), std::nullopt, 15);
   while (!pair.chain(0).done()) pair.run_stage();
   EXPECT_EQ(pair.chain(0).iteration(), 15);
 }

@@ -174,12 +174,5 @@ INSTANTIATE_TEST_SUITE_P(
                    [](double) { return -1.0; }}),
     [](const auto& each) { return each.param.name; });
 
-TEST(Start, HasANameThatIsChecked) {
-  for (const StartKind kind : {StartKind::random, StartKind::pathfinder}) {
-    EXPECT_EQ(parse_start(describe(kind)), kind);
-  }
-  EXPECT_TRUE(mentions(message_of<ConfigError>([] { parse_start("laplace"); }), "laplace"));
-}
-
 }  // namespace
 }  // namespace rehmc

@@ -66,17 +66,16 @@ TEST(TreeCost, IsUnknownWithoutTrials) {
   EXPECT_EQ(most_efficient_step_size({0.7, 0.8}, TreeCost(diverged, 10)), 0.7);
 }
 
-double choose(double fitted, double sd, double acceptance = 0.8,
-              double most_factor = most_step_factor) {
+double choose(double fitted, double sd, double acceptance = 0.8, bool cautious = false) {
   const TreeCost cost(trials(fitted, sd, sd > 0 ? 400 : 40), 10);
-  return most_efficient_step_size({fitted, acceptance, most_factor}, cost);
+  return most_efficient_step_size({fitted, acceptance, cautious}, cost);
 }
 
 // 0.95 is just below the boundary pi / 3, beyond which trees have 3 leapfrogs instead of 7.
 TEST(StepChoice, CrossesABoundaryOfDepth) {
   EXPECT_GT(choose(0.95, 0), std::numbers::pi / 3);
   EXPECT_LT(choose(0.95, 0), 1.2);
-  EXPECT_LE(choose(0.95, 0, 0.8, 1), 0.95) << "where no longer step is allowed";
+  EXPECT_LE(choose(0.95, 0, 0.8, true), 0.95) << "where no longer step is allowed";
 }
 
 // Between pi / 7 and pi / 3 all steps cost the same: shorter ones are accepted more often.

@@ -77,7 +77,7 @@ TEST(Warmup, BringsTheAcceptanceNearTheTarget) {
   for (const KernelKind kind : {KernelKind::nuts, KernelKind::nuts_slice, KernelKind::hmc}) {
     double last_step = 10;
     for (const double target : {0.6, 0.8, 0.95}) {
-      WarmupSettings settings;
+      WarmupSettings settings{.schedule = WarmupSchedule::stan};
       settings.adapt_step_size.target_acceptance = target;
       settings.metric = MetricKind::unit;  // no windows: one dual averaging throughout
       settings.iterations = 2000;
@@ -102,7 +102,7 @@ TEST(Warmup, FindsTheScalesOfABadlyScaledNormal) {
     for (const MetricSource source : {MetricSource::recycled, MetricSource::draws}) {
       SCOPED_TRACE(std::string(describe(kind)) +
                    (source == MetricSource::draws ? ", draws" : ", recycled"));
-      WarmupSettings settings;
+      WarmupSettings settings{.schedule = WarmupSchedule::stan};
       settings.metric_from = source;
       const Address address{.seed = 22};
       FrozenKernel kernel =
@@ -126,7 +126,7 @@ TEST(Warmup, FindsTheScalesOfABadlyScaledNormal) {
 TEST(Warmup, FindsACovariance) {
   const Numbers covariance{4, 1.9, 0, 1.9, 1, 0.2, 0, 0.2, 9};
   const CorrelatedNormal target(covariance);
-  WarmupSettings settings;
+  WarmupSettings settings{.schedule = WarmupSchedule::stan};
   settings.metric = MetricKind::dense;
   const Address address{.seed = 23};
   FrozenKernel kernel = warm_up(Warmup(started(target), settings, address));
@@ -135,7 +135,7 @@ TEST(Warmup, FindsACovariance) {
   // With the covariance as its metric, a normal looks spherical to the kernel: the step size is
   // near that of the standard normal in three dimensions; the diagonal metric needs a far shorter
   // one.
-  WarmupSettings with_diagonal;
+  WarmupSettings with_diagonal{.schedule = WarmupSchedule::stan};
   FrozenKernel worse = warm_up(Warmup(started(target), with_diagonal, address));
   EXPECT_GT(kernel.tuning().step_size, 2 * worse.tuning().step_size);
   const Sampled sampled = sample_from(kernel, address, 1000, 500);
@@ -229,7 +229,7 @@ std::vector<Numbers> trace(const WarmupSettings& settings, const KernelSettings&
 }
 
 TEST(Warmup, IsTheSameWhateverIsKept) {
-  WarmupSettings settings;
+  WarmupSettings settings{.schedule = WarmupSchedule::stan};
   settings.iterations = 300;
   for (const KernelKind kind : {KernelKind::nuts, KernelKind::nuts_slice, KernelKind::hmc}) {
     for (const MetricKind metric : {MetricKind::diagonal, MetricKind::dense}) {
@@ -249,7 +249,7 @@ TEST(Warmup, IsTheSameWhateverIsKept) {
 // The metric changes in the iterations after a window, with a new step size, and in no others. Its
 // source matters only from then on.
 TEST(Warmup, TakesANewMetricAfterEveryWindow) {
-  WarmupSettings settings;
+  WarmupSettings settings{.schedule = WarmupSchedule::stan};
   settings.iterations = 300;  // windows [75, 100), [100, 150), [150, 250)
   for (const MetricSource source : {MetricSource::recycled, MetricSource::draws}) {
     settings.metric_from = source;
@@ -274,7 +274,7 @@ TEST(Warmup, TakesANewMetricAfterEveryWindow) {
 }
 
 TEST(Warmup, TakesTheMetricOfAWindowThatEndsWithIt) {
-  WarmupSettings settings;
+  WarmupSettings settings{.schedule = WarmupSchedule::stan};
   settings.iterations = 100;
   settings.windows = {.first_phase = 50, .first_window = 50, .last_phase = 0};
   Warmup warmup(started(testing::Bumpy(6)), settings, {.seed = 27});
@@ -288,7 +288,7 @@ TEST(Warmup, TakesTheMetricOfAWindowThatEndsWithIt) {
 
 TEST(Warmup, KeepsTheMetricItIsTold) {
   const auto given = make_diagonal_metric(Numbers(6, 0.7));
-  WarmupSettings settings;
+  WarmupSettings settings{.schedule = WarmupSchedule::stan};
   settings.initial_metric = given;
   settings.metric = MetricKind::unit;
   settings.iterations = 200;
@@ -317,7 +317,7 @@ TEST(Warmup, SurvivesAWindowWithoutMoments) {
   for (const MetricKind kind : {MetricKind::diagonal, MetricKind::dense}) {
     auto kernel = make_kernel(huge, {});
     kernel->set_position(Numbers{0.5e155});
-    WarmupSettings settings;
+    WarmupSettings settings{.schedule = WarmupSchedule::stan};
     settings.iterations = 150;
     settings.metric = kind;
     settings.initial_metric = make_diagonal_metric(Numbers{1e307});
@@ -327,7 +327,7 @@ TEST(Warmup, SurvivesAWindowWithoutMoments) {
 }
 
 TEST(Warmup, IsConsumed) {
-  WarmupSettings settings;
+  WarmupSettings settings{.schedule = WarmupSchedule::stan};
   settings.iterations = 30;
   Warmup warmup(started(testing::Bumpy(3)), settings, {.seed = 30});
   EXPECT_TRUE(mentions(message_of<ConfigError>([&] { std::move(warmup).finish(); }), "not all"));
@@ -351,26 +351,39 @@ TEST(Warmup, SettingsAreChecked) {
     settings.check();
     Warmup(started(testing::Bumpy(2)), settings, {});
   };
-  EXPECT_GE(testing::expect_settings_are_checked(WarmupSettings{}, make), 6);
+  EXPECT_GE(
+      testing::expect_settings_are_checked(WarmupSettings{.schedule = WarmupSchedule::stan}, make),
+      6);
   const auto with_windows = [&](const WindowSettings& windows) {
-    WarmupSettings settings;
+    WarmupSettings settings{.schedule = WarmupSchedule::stan};
     settings.windows = windows;
     make(settings);
   };
   EXPECT_GE(testing::expect_settings_are_checked(WindowSettings{}, with_windows), 9);
   const auto with_step_size = [&](const StepSizeSettings& step_size) {
-    WarmupSettings settings;
+    WarmupSettings settings{.schedule = WarmupSchedule::stan};
     settings.adapt_step_size = step_size;
     make(settings);
   };
   EXPECT_GE(testing::expect_settings_are_checked(StepSizeSettings{}, with_step_size), 20);
 
-  WarmupSettings low_rank;
+  WarmupSettings low_rank{.schedule = WarmupSchedule::stan};
   low_rank.metric = MetricKind::low_rank;
   EXPECT_TRUE(mentions(message_of<ConfigError>([&] { make(low_rank); }), "low-rank"));
-  WarmupSettings wrong_length;
+  WarmupSettings wrong_length{.schedule = WarmupSchedule::stan};
   wrong_length.initial_metric = make_unit_metric(3);
   EXPECT_TRUE(mentions(message_of<ConfigError>([&] { make(wrong_length); }), "3 coordinates"));
+}
+
+// Settings that only Stan's schedule reads are refused where they would have no effect.
+TEST(Warmup, PooledRefusesWhatItDoesNotUse) {
+  const auto message = [](const WarmupSettings& settings) {
+    return message_of<ConfigError>([&] { settings.check(); });
+  };
+  EXPECT_NO_THROW(WarmupSettings{.adapt_step_size = {.target_acceptance = 0.9}}.check());
+  EXPECT_TRUE(mentions(message({.metric_from = MetricSource::draws}), "metric-from"));
+  EXPECT_TRUE(mentions(message({.adapt_step_size = {.offset = 3}}), "offset"));
+  EXPECT_TRUE(mentions(message({.windows = {.last_phase = 3}}), "last_phase"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ INTERRUPTED, DATA, CANNOT_CREATE, INPUT_OUTPUT, NO_INPUT = 130, 65, 73, 74, 66
 # Long enough to be hit while it runs, wherever a file may be half-written: a checkpoint with every few draws.
 RUN = ["sample", "funnel", "--seed", "5", "--warmup", "300", "--chains", "3", "--threads", "2"]
 STORE_OFTEN = ["--checkpoint-seconds", "0.001"]
-POOLED = ["--warmup-schedule", "pooled", "--start", "pathfinder", "--metric", "auto"]
+STAN = ["--warmup-schedule", "stan"]
 
 
 def start(*words, **options):
@@ -88,7 +88,7 @@ class Faults(unittest.TestCase):
             ["--draws", 600, "--kernel", "nuts-slice", "--recycle", "all", "--metric", "dense"],
             ["--draws", 1000, "--until", "ess>=1000"],
             ["--draws", 1000, "--no-draws"],
-            ["--draws", 600, *POOLED, "--save-warmup"],
+            ["--draws", 600, *STAN, "--save-warmup"],
         ]
         hits = 0
         for words in plans:
@@ -128,7 +128,7 @@ class Faults(unittest.TestCase):
 
     def test_a_pooled_warmup_is_interrupted_and_killed_like_any_other(self):
         # Twenty chains are two groups.
-        words = ["sample", "eight-schools", "--seed", 5, "--draws", 20, "--chains", 20, "--threads", 2, *POOLED]
+        words = ["sample", "eight-schools", "--seed", 5, "--draws", 20, "--chains", 20, "--threads", 2]
         straight = self.path / "straight"
         begin = time.monotonic()
         self.assertEqual(rehmc(*words, *STORE_OFTEN, "--quiet", "--output", straight).returncode, 0)
@@ -149,7 +149,7 @@ class Faults(unittest.TestCase):
         self.assertGreaterEqual(hits, 6)
 
     def test_a_group_whose_checkpoints_disagree_starts_again(self):
-        words = ["--draws", 300, *POOLED]
+        words = ["--draws", 300]
         straight = self.straight(*words)
         run = self.path / "damaged"
         self.assertEqual(rehmc(*RUN, *words, *STORE_OFTEN, "--quiet", "--output", run).returncode, 0)

@@ -53,12 +53,12 @@ class Sample(unittest.TestCase):
             self.assertTrue((run / name).stat().st_size > 0, name)
 
     def test_tells_the_story_of_warmup_in_two_lines(self):
-        _, result = self.sample("stan")
+        _, result = self.sample("stan", "--warmup-schedule", "stan")
         lines = [line for line in result.stdout.splitlines() if line.startswith(("Warmup:", "        "))]
         self.assertEqual(len(lines), 2)
         self.assertRegex(lines[0], r"^Warmup: 4 chains started at random; metric diagonal; condition number \d")
         self.assertRegex(lines[1], r"[\d,]+ gradients, [\d,]+ to check the gradient; ended after 100 iterations: all iterations are done\.$")
-        run, result = self.sample("pooled", "--warmup-schedule", "pooled", "--start", "pathfinder", "--metric", "auto")
+        run, result = self.sample("pooled")
         first, second = [line for line in result.stdout.splitlines() if line.startswith(("Warmup:", "        "))]
         told = self.summary(run)["warmup"]
         chosen = [stage["estimator"] for stage in told["stages"] if stage["estimator"] != "kept"][-1]

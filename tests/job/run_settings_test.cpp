@@ -33,6 +33,8 @@ RunSettings unusual_settings() {
   settings.sample.kernel.kind = KernelKind::nuts_slice;
   settings.sample.kernel.recycling = parse_recycling("simple:5");
   settings.sample.kernel.hmc.path_steps_most = 9;
+  settings.sample.warmup.schedule = WarmupSchedule::stan;
+  settings.sample.start_kind = StartKind::pathfinder;
   settings.sample.warmup.metric = MetricKind::dense;
   settings.sample.warmup.metric_from = MetricSource::draws;
   settings.sample.warmup.initial_metric = make_diagonal_metric(std::vector<double>{0.1, 1.0 / 3});
@@ -53,6 +55,8 @@ TEST(RunSettings, ComeBackFromJson) {
   EXPECT_EQ(again.sample.kernel.kind, KernelKind::nuts_slice);
   EXPECT_EQ(again.sample.engine, EngineKind::batch);
   EXPECT_EQ(again.sample.warmup.metric, MetricKind::dense);
+  EXPECT_EQ(again.sample.warmup.schedule, WarmupSchedule::stan);
+  EXPECT_EQ(again.sample.start_kind, StartKind::pathfinder);
   EXPECT_EQ(again.sample.warmup.initial_metric->numbers(),
             settings.sample.warmup.initial_metric->numbers());
   EXPECT_EQ(again.sample.start, settings.sample.start);
@@ -81,16 +85,20 @@ TEST(RunSettings, AreNotReadFromJsonThatLacksOne) {
 
 TEST(RunSettings, KnowTheirChoicesByName) {
   EXPECT_EQ(parse_kernel("nuts-slice"), KernelKind::nuts_slice);
-  WarmupSettings warmup;
   for (const std::string name : {"auto", "diag", "dense", "low-rank", "unit"}) {
-    set_metric(warmup, name);
-    EXPECT_EQ(metric_name(warmup), name);
-    EXPECT_EQ(warmup.choose_metric, name == "auto");
+    EXPECT_EQ(metric_name(parse_metric(name)), name);
+    EXPECT_EQ(parse_metric(name).has_value(), name != "auto");
   }
-  EXPECT_EQ(warmup.metric, MetricKind::unit);
+  EXPECT_EQ(parse_metric("unit"), MetricKind::unit);
+  for (const std::string name : {"auto", "random", "pathfinder"}) {
+    EXPECT_EQ(start_name(parse_start(name)), name);
+    EXPECT_EQ(parse_start(name).has_value(), name != "auto");
+  }
+  EXPECT_EQ(parse_start("pathfinder"), StartKind::pathfinder);
   EXPECT_EQ(parse_metric_source("draws"), MetricSource::draws);
   EXPECT_THROW(parse_kernel("gibbs"), ConfigError);
-  EXPECT_THROW(set_metric(warmup, "low_rank"), ConfigError);
+  EXPECT_THROW(parse_metric("low_rank"), ConfigError);
+  EXPECT_THROW(parse_start("laplace"), ConfigError);
   EXPECT_THROW(parse_metric_source(""), ConfigError);
 }
 

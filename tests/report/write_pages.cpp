@@ -95,8 +95,6 @@ int main(int count, char** arguments) {
   info = info_of("funnel");
   info.trajectory = trace(Funnel(10), std::vector<double>(10, 0.4), 0.2, 60);
   settings = settings_of("spread:8");
-  settings.warmup.schedule = WarmupSchedule::pooled;
-  settings.warmup.choose_metric = true;
   write(folder, sample(Funnel(10), settings), info, "funnel");
 
   info = info_of("banana");

@@ -54,13 +54,17 @@ TEST(BadInput, EverySettingOfARunIsChecked) {
   EXPECT_GE(expect_part_is_checked(tiny_run().warmup,
                                    [](auto& all, const auto& part) { all.warmup = part; }),
             6);
-  EXPECT_GE(expect_part_is_checked(WindowSettings{},
-                                   [](auto& all, const auto& part) { all.warmup.windows = part; }),
-            9);
-  EXPECT_GE(expect_part_is_checked(
-                StepSizeSettings{},
-                [](auto& all, const auto& part) { all.warmup.adapt_step_size = part; }),
-            20);
+  // Settings that Stan's schedule alone reads.
+  const auto windows = [](auto& all, const auto& part) {
+    all.warmup.schedule = WarmupSchedule::stan;
+    all.warmup.windows = part;
+  };
+  EXPECT_GE(expect_part_is_checked(WindowSettings{}, windows), 9);
+  const auto step_size = [](auto& all, const auto& part) {
+    all.warmup.schedule = WarmupSchedule::stan;
+    all.warmup.adapt_step_size = part;
+  };
+  EXPECT_GE(expect_part_is_checked(StepSizeSettings{}, step_size), 20);
 }
 
 TEST(BadInput, Starts) {
@@ -79,6 +83,7 @@ TEST(BadInput, Starts) {
 
 TEST(BadInput, MetricsOfTheWrongKindOrLength) {
   SampleSettings low_rank = tiny_run();
+  low_rank.warmup.schedule = WarmupSchedule::stan;
   low_rank.warmup.metric = MetricKind::low_rank;
   EXPECT_TRUE(mentions(message_of<ConfigError>([&] { sample(Bumpy(2), low_rank); }), "metric"));
   for (const int iterations : {0, 20}) {

@@ -46,6 +46,7 @@ SampleSettings short_run(KernelKind kind, MetricKind metric, MetricSource source
   SampleSettings settings;
   settings.kernel.kind = kind;
   settings.kernel.recycling = parse_recycling("spread:3");
+  settings.warmup.schedule = WarmupSchedule::stan;
   settings.warmup.iterations = 260;  // with two windows
   settings.warmup.metric = metric;
   settings.warmup.metric_from = source;

@@ -1,6 +1,7 @@
 // Pooled warmup: the same draws on any engine, bounded work for bad densities, honest draws.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "models/correlated_normal.hpp"
 #include "models/student_t.hpp"
 #include "models/wishart.hpp"
+#include "rehmc/adapt/pooled_warmup.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/run/sample.hpp"
@@ -25,9 +27,6 @@ SampleSettings pooled_run(int chains) {
   settings.threads = 1;
   settings.draws = 20;
   settings.seed = 7;
-  settings.warmup.schedule = WarmupSchedule::pooled;
-  settings.warmup.choose_metric = true;
-  settings.start_kind = StartKind::pathfinder;
   return settings;
 }
 
@@ -147,11 +146,12 @@ TEST(PooledRun, HasTheAcceptanceThatWasAskedFor) {
   EXPECT_NEAR(mean_acceptance(KernelKind::hmc), 0.8, 0.03);
 }
 
-// A tree takes the step size with the least cost that is near the one asked for.
+// A tree takes the step size with the least cost that is near the one asked for: 0.62 to 0.87 on
+// the curve, which may miss by as much as above.
 TEST(PooledRun, HasNearlyTheAcceptanceThatWasAskedForWhereTreesAreCheapest) {
   const double acceptance = mean_acceptance(KernelKind::nuts);
-  EXPECT_GT(acceptance, 0.62);
-  EXPECT_LT(acceptance, 0.87);
+  EXPECT_GT(acceptance, 0.59);
+  EXPECT_LT(acceptance, 0.9);
 }
 
 // Warmup that ends too early leaves chains outside of the bulk. Averages over 300 runs of the first
@@ -183,6 +183,92 @@ TEST(PooledRun, LeavesChainsInTheBulk) {
     }
     EXPECT_LT(std::abs(mean) / std::sqrt((squares - mean * mean) / runs), 4.5);
   }
+}
+
+/// N(0, 1) in each coordinate, and a second mode at 20 of weight exp(-offset) and this sd.
+Density with_second_mode(std::size_t dimension, double offset, double sd) {
+  return FunctionDensity(dimension, [=](std::span<const double> x, std::span<double> gradient) {
+    double one = 0;
+    double two = -offset - static_cast<double>(x.size()) * std::log(sd);
+    for (const double value : x) {
+      one -= 0.5 * value * value;
+      two -= 0.5 * (value - 20) * (value - 20) / (sd * sd);
+    }
+    const double sum = log_sum_exp(std::array{one, two});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      gradient[i] = -std::exp(one - sum) * x[i] - std::exp(two - sum) * (x[i] - 20) / (sd * sd);
+    }
+    return sum;
+  });
+}
+
+std::uint32_t troubles(const ChainResult& chain, WarmupTrouble trouble) {
+  return chain.warmup_troubles & trouble;
+}
+
+// A quarter of the random starts lead to a mode without mass: such a chain starts again, and if it
+// ends there once more, it says so. A mode with as much mass as the other is left alone.
+TEST(PooledRun, StartsAgainWhereThereIsNoMass) {
+  SampleSettings settings = pooled_run(16);
+  settings.initial.initial_radius = 25;
+  int restarted = 0;
+  for (const ChainResult& chain : sample(with_second_mode(1, 30, 1), settings).chains) {
+    restarted += chain.restarted ? 1 : 0;
+    EXPECT_EQ(troubles(chain, WarmupTrouble::apart) != 0, chain.record.draws[0] > 10);
+  }
+  EXPECT_GT(restarted, 0);  // none in 16 would start there with a probability below 1e-2
+
+  for (const ChainResult& chain : sample(with_second_mode(1, 0, 1), settings).chains) {
+    EXPECT_FALSE(chain.restarted);
+    EXPECT_EQ(troubles(chain, WarmupTrouble::apart), 0U);
+  }
+}
+
+// The user's starts are kept.
+TEST(PooledRun, StaysWhereTheUserPutIt) {
+  SampleSettings settings = pooled_run(3);
+  settings.start = {{0}, {1}, {20}};
+  const SampleResult result = sample(with_second_mode(1, 30, 1), settings);
+  EXPECT_FALSE(result.chains[2].restarted);
+  EXPECT_NE(troubles(result.chains[2], WarmupTrouble::apart), 0U);
+  EXPECT_GT(result.chains[2].record.draws[0], 10);
+}
+
+// Two modes of equal mass, one of them 30 times as narrow: no step size suits both.
+TEST(PooledRun, LetsAChainHaveItsOwnStepSize) {
+  SampleSettings settings = pooled_run(4);
+  settings.warmup.iterations = 100;
+  settings.start = {{0, 0}, {1, 0}, {0, 1}, {20, 20}};
+  const SampleResult result = sample(with_second_mode(2, 0, 1.0 / 30), settings);
+  for (std::size_t c = 0; c < 4; ++c) {
+    EXPECT_EQ(troubles(result.chains[c], WarmupTrouble::own_step_size) != 0, c == 3) << c;
+  }
+  EXPECT_LT(result.chains[3].tuning.step_size, 0.5 * result.chains[0].tuning.step_size);
+}
+
+TEST(PooledRun, BeginsWithTheMetricOfTheUser) {
+  SampleSettings settings = pooled_run(2);
+  settings.warmup.iterations = 1;
+  const auto given = make_diagonal_metric(std::vector<double>(7, 0.7));
+  settings.warmup.initial_metric = given;
+  EXPECT_EQ(sample(Looped(), settings).chains[0].tuning.metric, given);
+  settings.warmup.initial_metric = nullptr;
+  EXPECT_EQ(sample(Looped(), settings).chains[0].tuning.metric->kind(), MetricKind::low_rank)
+      << "of the climb";
+  settings.warmup.metric = MetricKind::diagonal;
+  EXPECT_EQ(sample(Looped(), settings).chains[0].tuning.metric->kind(), MetricKind::diagonal);
+  settings.warmup.metric = MetricKind::unit;
+  EXPECT_EQ(sample(Looped(), settings).chains[0].tuning.metric->kind(), MetricKind::unit);
+}
+
+TEST(PooledRun, WithoutIterationsKeepsStartAndStepSize) {
+  SampleSettings settings = pooled_run(2);
+  settings.warmup.iterations = 0;
+  settings.warmup.step_size = 0.4;
+  const SampleResult result = sample(Looped(), settings);
+  EXPECT_EQ(result.chains[0].gradients_start, 0U);
+  EXPECT_EQ(result.chains[0].tuning.step_size, 0.4);
+  EXPECT_EQ(result.chains[0].tuning.metric->kind(), MetricKind::unit);
 }
 
 struct BadDensity {

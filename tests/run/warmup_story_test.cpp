@@ -31,9 +31,6 @@ SampleSettings pooled_run() {
   settings.threads = 1;
   settings.draws = 20;
   settings.seed = 7;
-  settings.warmup.schedule = WarmupSchedule::pooled;
-  settings.warmup.choose_metric = true;
-  settings.start_kind = StartKind::pathfinder;
   return settings;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/adapt/pooled_warmup.hpp"
+
 namespace rehmc {
 namespace {
 
@@ -79,6 +81,20 @@ TEST(Diagnostics, WarnOfDivergencesAndOfTheDepthLimit) {
   EXPECT_EQ(kinds(diagnostics), Kinds{"depth_limit"});
   EXPECT_EQ(diagnostics.depth_limit_hits, 1U);
   EXPECT_NE(diagnostics.warnings[0].text.find("--max-depth"), std::string::npos);
+}
+
+TEST(Diagnostics, WarnOfWhatWarmupCouldNotMend) {
+  const auto text_of = [](std::uint32_t troubles) {
+    SampleResult result = healthy_result();
+    result.chains[2].warmup_troubles = troubles;
+    const Diagnostics diagnostics = diagnose(result, healthy_summary());
+    EXPECT_EQ(kinds(diagnostics), Kinds{"warmup"});
+    return diagnostics.warnings[0].text;
+  };
+  EXPECT_NE(text_of(WarmupTrouble::drifts).find("drifted"), std::string::npos);
+  EXPECT_NE(text_of(WarmupTrouble::drifts).find("--warmup"), std::string::npos);
+  EXPECT_NE(text_of(WarmupTrouble::apart).find("chain 3 ended"), std::string::npos);
+  EXPECT_NE(text_of(WarmupTrouble::own_step_size).find("chain 3 has"), std::string::npos);
 }
 
 TEST(Diagnostics, WarnOfEnergiesThatHardlyChange) {

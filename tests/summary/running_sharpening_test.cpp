@@ -31,6 +31,7 @@ SampleSettings settings_of(std::uint64_t seed, int draws,
   SampleSettings settings;
   settings.seed = seed;
   settings.draws = draws;
+  settings.warmup.schedule = WarmupSchedule::stan;  // chains run one after the other
   settings.warmup.iterations = 400;
   settings.warmup.metric = metric;
   return settings;

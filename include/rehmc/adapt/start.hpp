@@ -18,10 +18,6 @@ enum class StartKind {
   pathfinder,  ///< a draw from the best normal approximation on a climb from there
 };
 
-std::string_view describe(StartKind kind) noexcept;
-/// By name: random, pathfinder. ConfigError lists the names.
-StartKind parse_start(std::string_view name);
-
 /// Where a search for a start ended.
 struct FoundStart {
   std::vector<double> position;

@@ -29,6 +29,7 @@ struct StepSizeSettings {
         Setting{"offset", &S::offset, positive_finite(),
                 "dual averaging: damps the first iterations"}};
   }
+  bool operator==(const StepSizeSettings&) const = default;
 };
 
 /// Dual averaging of the logarithm of the step size (Hoffman & Gelman 2014, Algorithm 5).

@@ -26,19 +26,19 @@ std::string_view describe(WarmupSchedule schedule) noexcept;
 WarmupSchedule parse_warmup_schedule(std::string_view name);
 
 struct WarmupSettings {
-  WarmupSchedule schedule = WarmupSchedule::stan;
+  WarmupSchedule schedule = WarmupSchedule::pooled;
   int iterations = 1000;  ///< pooled: at most
   /// Where the search for a step size starts; without iterations, the step size itself.
   double step_size = 1;
-  bool search_step_size = true;              ///< false: warmup starts with the step size itself
-  MetricKind metric = MetricKind::diagonal;  ///< unit: no metric is estimated
-  /// Pooled: choose among all kinds, whatever `metric` says.
-  bool choose_metric = false;
-  MetricSource metric_from = MetricSource::recycled;
+  bool search_step_size = true;  ///< false: warmup starts with the step size itself
+  /// What is estimated. None: pooled, the kind that suits best; Stan's schedule, a diagonal metric.
+  /// Unit: no metric is estimated.
+  std::optional<MetricKind> metric{};
+  MetricSource metric_from = MetricSource::recycled;  ///< Stan's schedule
   /// The initial metric (kept if `metric` is unit or there are no iterations).
-  std::shared_ptr<const Metric> initial_metric;
-  StepSizeSettings adapt_step_size;
-  WindowSettings windows;
+  std::shared_ptr<const Metric> initial_metric{};
+  StepSizeSettings adapt_step_size{};  ///< pooled: the acceptance alone
+  WindowSettings windows{};            ///< Stan's schedule
 
   static constexpr auto settings() {
     using S = WarmupSettings;
@@ -78,6 +78,7 @@ class Warmup {
   void search_step_size();
   void end_window();
   Address address() const;
+  MetricKind kind() const { return settings_.metric.value_or(MetricKind::diagonal); }
 
   std::unique_ptr<Kernel> kernel_;
   WarmupSettings settings_;

@@ -10,9 +10,6 @@
 
 namespace rehmc {
 
-/// Consecutive chain numbers that learn together. Draws depend on it.
-inline constexpr std::size_t most_chains_of_group = 16;
-
 /// What the chains of a group agree on when all of them wait: the metric that maps gradients of
 /// other chains onto states best, one step size, and whether warmup can end. The chains in the
 /// order of their numbers, which alone decides the order of sums.

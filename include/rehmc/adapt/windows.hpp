@@ -22,6 +22,7 @@ struct WindowSettings {
                       Setting{"last_phase", &S::last_phase, between(0, 1e9),
                               "warmup iterations after the metric is final"}};
   }
+  bool operator==(const WindowSettings&) const = default;
 };
 
 /// For each iteration of warmup, in order: whether it belongs to a window and whether it ends one.

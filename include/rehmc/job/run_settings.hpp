@@ -52,11 +52,15 @@ void for_each_setting(RunSettings& settings, Visit&& visit) {
   all_of("hmc", settings.sample.kernel.hmc);
 }
 
-/// Sets which metric warmup estimates, by name: auto, diag, dense, low-rank, unit. ConfigError
-/// lists the names.
-void set_metric(WarmupSettings& warmup, std::string_view name);
-std::string_view metric_name(const WarmupSettings& warmup);
-/// By name: recycled, draws.
+// By name; ConfigError lists the names.
+
+/// auto, diag, dense, low-rank, unit.
+std::optional<MetricKind> parse_metric(std::string_view name);
+std::string_view metric_name(std::optional<MetricKind> kind);
+/// auto, random, pathfinder.
+std::optional<StartKind> parse_start(std::string_view name);
+std::string_view start_name(std::optional<StartKind> kind);
+/// recycled, draws.
 MetricSource parse_metric_source(std::string_view name);
 std::string_view metric_source_name(MetricSource source);
 

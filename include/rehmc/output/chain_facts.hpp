@@ -23,6 +23,8 @@ struct ChainFacts {
   std::uint64_t gradients_warmup = 0;
   std::uint64_t gradients_sampling = 0;
   std::uint64_t divergences_warmup = 0;
+  std::uint32_t warmup_troubles = 0;  ///< bits of WarmupTrouble
+  bool restarted = false;             ///< once in warmup, at a start of its own
   WarmupStory story{};
   SpotCheck spot_check{};  ///< of the gradient, at the state where sampling began
   double seconds_warmup = 0;
@@ -34,8 +36,8 @@ struct ChainFacts {
   template <class Archive>
   void archive(Archive& archive) {
     archive(iterations, sampling, warmup_iterations, tuning, gradients_start, gradients_warmup,
-            gradients_sampling, divergences_warmup, story, spot_check, seconds_warmup,
-            seconds_sampling, faults, first_message, quantity_failures);
+            gradients_sampling, divergences_warmup, warmup_troubles, restarted, story, spot_check,
+            seconds_warmup, seconds_sampling, faults, first_message, quantity_failures);
   }
 };
 

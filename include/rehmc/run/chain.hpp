@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -22,6 +23,12 @@ namespace rehmc {
 enum class SummedFeatures {
   moments,           ///< MomentFeatures
   gradient_moments,  ///< GradientMomentFeatures: for sharpening where no states are stored
+};
+
+/// How a start is found.
+struct StartSearch {
+  InitialPointSettings initial;
+  bool climbs = false;
 };
 
 class Chain {
@@ -75,6 +82,8 @@ class Chain {
 
  private:
   const Kernel& kernel() const;
+  void restart(PooledWarmup& warmup);
+  void tell_stage(const SharedTuning& shared);
   void tell_end(const Tuning& tuning);
   FrozenKernel with_path_length(FrozenKernel frozen);
   std::uint64_t gradients(const Guard& guard) const;
@@ -82,8 +91,9 @@ class Chain {
   void use_features(FrozenKernel& frozen);
 
   Address address_;
-  std::size_t chains_;  ///< of the run
-  ChainFacts facts_;    ///< except what the kernel knows: see facts()
+  std::size_t chains_;                 ///< of the run
+  std::optional<StartSearch> search_;  ///< none: the user gave the start
+  ChainFacts facts_;                   ///< except what the kernel knows: see facts()
   SummedFeatures summed_;
   bool search_path_length_;
   std::vector<double> centre_;

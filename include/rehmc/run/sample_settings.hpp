@@ -33,8 +33,8 @@ struct SampleSettings {
   std::vector<std::vector<double>> start;
   /// Of HMC: search for the path length after warmup, unless the number of steps is given.
   bool search_path_length = false;
-  /// What becomes of random starting positions.
-  StartKind start_kind = StartKind::random;
+  /// What becomes of random starting positions. None: a climb before a pooled warmup.
+  std::optional<StartKind> start_kind;
 
   static constexpr auto settings() {
     using S = SampleSettings;
@@ -49,6 +49,12 @@ struct SampleSettings {
   EngineSettings engine_settings() const {
     return {engine, static_cast<std::size_t>(chains), static_cast<std::size_t>(threads),
             static_cast<std::size_t>(batch)};
+  }
+
+  bool climbs() const {
+    const bool pooled = warmup.schedule == WarmupSchedule::pooled && warmup.iterations > 0;
+    return start_kind.value_or(pooled ? StartKind::pathfinder : StartKind::random) ==
+           StartKind::pathfinder;
   }
 
   /// Throws ConfigError that names the setting, the value and the remedy.

@@ -39,6 +39,8 @@ struct RunSize {
   std::uint64_t draws = 0;  ///< of all chains together
   int max_depth = 0;
 };
+/// Adds the warnings about warmup.
+void warn_of_warmup(const SampleResult& result, Diagnostics& diagnostics);
 /// Adds the warnings that follow from the counts and the summary.
 void add_warnings(Diagnostics& diagnostics, const RunSize& size,
                   const std::vector<ParameterSummary>& summary);
