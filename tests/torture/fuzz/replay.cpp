@@ -1,7 +1,7 @@
 // Reads every file of the corpus by its reader: replay CORPUS [READER].
 //
-// A bug ends the process by a signal. A reader that accepts none of its files is broken here, and
-// would test nothing.
+// A bug ends the process by a signal. A reader that accepts none of its files would test nothing:
+// if the format of a file has changed, make_seeds writes its seeds again.
 #include <cstdio>
 #include <filesystem>
 #include <string>
