@@ -57,7 +57,8 @@ MetricKind announced_metric(const StanCsvInfo& info) {
   if (!warmup.metric && warmup.schedule == WarmupSchedule::pooled) {
     return info.dimension > most_in_full ? MetricKind::diagonal : MetricKind::dense;
   }
-  return std::max(warmup.metric.value_or(MetricKind::diagonal), first);  // the kinds are ordered by generality
+  return std::max(warmup.metric.value_or(MetricKind::diagonal),
+                  first);  // the kinds are ordered by generality
 }
 static_assert(MetricKind::unit < MetricKind::diagonal && MetricKind::diagonal < MetricKind::dense &&
               MetricKind::dense < MetricKind::low_rank);
