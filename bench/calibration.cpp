@@ -57,8 +57,9 @@ RunOutcome outcome_at_stop(const SampleResult& result) {
     const SampleResult first = first_draws(result, look);
     std::vector<ParameterSummary> rows = summarise(first);
     const Sharpening sharpening = sharpen_run(first, rows);
-    const bool met = std::all_of(conditions.begin(), conditions.end(),
-                                 [&](const Condition& c) { return judge(c, rows).met; });
+    const Look seen{rows, &sharpening, first.chains.size(), look};
+    const bool met = std::ranges::all_of(
+        conditions, [&](const Condition& condition) { return judge(condition, seen).met; });
     if (met || look == most_draws) return outcome_of(first, rows, sharpening);
   }
 }

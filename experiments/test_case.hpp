@@ -15,6 +15,7 @@
 namespace rehmc::experiments {
 
 enum class CaseName { gaussian, logistic, volatility, cox };
+constexpr CaseName greatest(CaseName /*of*/) { return CaseName::cox; }
 inline constexpr CaseName all_cases[] = {CaseName::gaussian, CaseName::logistic,
                                          CaseName::volatility, CaseName::cox};
 std::string describe(CaseName name);

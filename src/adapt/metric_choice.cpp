@@ -69,6 +69,11 @@ CentredStates centred_one(const StateSample& chain) {
   return centred({&one, 1});
 }
 
+std::shared_ptr<const Metric> estimated(const MetricEstimator& estimator,
+                                        const CentredStates& states) {
+  return states.x.rows() == 0 ? nullptr : estimator.estimate(states);
+}
+
 }  // namespace
 
 CentredStates centred(std::span<const StateSample* const> chains) {
@@ -136,14 +141,14 @@ MetricChoice choose_metric(std::span<const MetricEstimator> estimators,
   for (const MetricEstimator& estimator : estimators) {
     double loss = 0;
     for (const Fold& fold : folds) {
-      const auto metric = estimator.estimate(fold.fitted);
+      const auto metric = estimated(estimator, fold.fitted);
       loss += metric ? mapping_loss(*metric, fold.tested) / static_cast<double>(folds.size())
                      : std::numeric_limits<double>::infinity();
     }
     if (!std::isfinite(loss)) continue;
     best.tried.push_back({std::string(estimator.name), loss});
     if (best.estimator != nullptr && !(loss < best.loss)) continue;
-    auto metric = estimator.estimate(all);
+    auto metric = estimated(estimator, all);
     if (metric == nullptr) continue;
     best.estimator = &estimator;
     best.metric = std::move(metric);

@@ -17,7 +17,7 @@ ChainLoop::ChainLoop(std::unique_ptr<Chain> chain, QuantityReader reader, std::v
   }
   if (ChainProgress* progress = options_.progress) {
     progress->iteration = chain_->iteration();
-    progress->gradients = chain_->guard().evaluations();
+    progress->gradients = chain_->gradients();
     progress->step_size = chain_->tuning().step_size;
     if (!chain_->warming_up()) progress->warmup = chain_->warmup_iterations();
     progress->begun = true;
@@ -76,7 +76,7 @@ void ChainLoop::show(const Transition& transition) {
   if (progress == nullptr) return;
   constexpr auto relaxed = std::memory_order_relaxed;
   progress->iteration.store(chain_->iteration(), relaxed);
-  progress->gradients.store(chain_->guard().evaluations(), relaxed);
+  progress->gradients.store(chain_->gradients(), relaxed);
   progress->step_size.store(transition.step_size, relaxed);
   progress->depth.store(transition.depth, relaxed);
   if (!chain_->warming_up() && transition.ending == Ending::diverged) {

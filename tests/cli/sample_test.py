@@ -157,7 +157,7 @@ class Sample(unittest.TestCase):
 
     def test_gradients_sharpen_the_summary(self):
         run = self.path / "sharpened"
-        words = ("sample", "log-exponential", "--seed", "3", "--progress", "none")
+        words = ("sample", "log-exponential", "--seed", "3", "--progress", "none", "--warmup-schedule", "stan")
         result = rehmc(*words, "--output", run)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Stein check: worst |z|", result.stdout)
@@ -193,6 +193,7 @@ class Sample(unittest.TestCase):
         def draws(seed, sharpen):
             run = self.path / f"until-{sharpen}-{seed}"
             words = ("sample", "log-exponential", "--seed", seed, "--progress", "none", "--draws", "4000")
+            words += ("--warmup-schedule", "stan")
             result = rehmc(*words, "--until", "mcse(mean)<=0.002*sd", "--output", run, "--sharpen", sharpen)
             self.assertEqual(result.returncode, 0, result.stderr)
             return self.summary(run)["draws"]

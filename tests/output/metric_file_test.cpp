@@ -46,7 +46,8 @@ TEST(MetricFile, MayHaveAStepSize) {
   for (const char* bad : {"0", "-1", "\"a\"", "null"}) {
     const std::string text = std::string("{\"inv_metric\": [1], \"stepsize\": ") + bad + "}";
     const auto path = files.write("step.json", text);
-    testing::expect_data_error([&] { read_metric_step_size(path, 1); }, path.string(), "stepsize");
+    testing::expect_data_error([&] { read_metric_step_size(path, 1); }, path.string(),
+                               {"stepsize"});
   }
 }
 

@@ -50,6 +50,12 @@ struct KernelTraits {
 enum class KernelKind { REHMC_KERNELS(REHMC_KERNEL_NAME) };
 #undef REHMC_KERNEL_NAME
 
+#define REHMC_KERNEL_COUNT(name, ...) +1
+constexpr KernelKind greatest(KernelKind /*of*/) {
+  return static_cast<KernelKind>(0 REHMC_KERNELS(REHMC_KERNEL_COUNT) - 1);
+}
+#undef REHMC_KERNEL_COUNT
+
 /// The traits of a kernel. ConfigError for a kind that is not in the table.
 const KernelTraits& traits(KernelKind kind);
 

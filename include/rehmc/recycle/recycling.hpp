@@ -19,6 +19,7 @@ enum class RecyclingKind {
   accept_each,  ///< every step accepted or rejected by its own coin (same, Algorithm 1)
   stride,       ///< HMC: the same for K evenly spaced steps only
 };
+constexpr RecyclingKind greatest(RecyclingKind /*of*/) { return RecyclingKind::stride; }
 
 struct Recycling {
   RecyclingKind kind = RecyclingKind::spread;

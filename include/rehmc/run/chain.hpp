@@ -69,6 +69,8 @@ class Chain {
 
   const Tuning& tuning() const;
   const Guard& guard() const { return kernel().guard(); }
+  /// All so far, those of the searches for a start and for a path length included.
+  std::uint64_t gradients() const { return gradients(guard()); }
   StateView state() const { return kernel().state(); }
   /// The point that moments are taken about, once sampling has begun.
   std::span<const double> centre() const { return centre_; }
