@@ -49,7 +49,8 @@ struct HmcSettings {
   int max_steps = 10000;
   double max_energy_error = 1000;
   /// Give every draw the same weight among the recycled ones. Otherwise every state has the same:
-  /// Theorem 2, eq. (2.3), of Nishimura & Dunson (2020), so that draws with longer paths count more.
+  /// Theorem 2, eq. (2.3), of Nishimura & Dunson (2020), so that draws with longer paths count
+  /// more.
   bool weight_by_draws = false;
 
   static constexpr auto settings() {
