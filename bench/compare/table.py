@@ -11,7 +11,8 @@ import matplotlib.pyplot as plot  # noqa: E402
 
 HEAD = """# rehmc and its peers
 
-Written by `make compare` (`bench/compare/`): {seeds}, {draws} draws per chain of the peers, on {processor}.
+Written by `make compare` (`bench/compare/`): {seeds}; {draws} draws per chain of the peers; {processor}, shared with other
+work, so that seconds are rough.
 
 Four chains each. **Gradients** count every evaluation of a density by all chains together, rehmc's checks of its
 gradient included (a first step size of JAX samplers is not searched for by evaluations). **Warmup**: gradients before the
@@ -23,7 +24,8 @@ Seconds of rehmc include the start of the program and all files; those of peers 
 are medians over seeds. **Off**: the largest difference of a mean from that of rehmc, in sds of the posterior: whether the
 programs agree.
 
-rehmc runs as `rehmc sample MODEL.so --data data.json{settings}`. Peers have their defaults: nutpie {nutpie} (also with its
+rehmc runs as `rehmc sample MODEL.so --data data.json{settings}`.
+Peers have their defaults: nutpie {nutpie} (also with its
 low-rank metric, after 800 and 200 tuning draws) on libraries of `rehmc compile`, Stan's sampler as in stanli {stanli},
 NumPyro {numpyro} and BlackJAX {blackjax} on the same densities in JAX.
 """
@@ -55,11 +57,24 @@ def version(name):
 
 
 def grouped(trials):
-    """Trials by target, then by sampler, in the order in which they were run first."""
+    """Trials by target, then by sampler, rehmc first."""
     groups = {}
-    for trial in trials:
+    order = ["rehmc", "Stan", "nutpie", "nutpie low rank 800", "nutpie low rank 200", "NumPyro", "BlackJAX"]
+    for trial in sorted(trials, key=lambda trial: order.index(trial.sampler)):
         groups.setdefault(trial.target, {}).setdefault(trial.sampler, []).append(trial)
     return groups
+
+
+def seeds_text(groups):
+    """How many seeds each sampler had, at least, on every target."""
+    counts = {}
+    for samplers in groups.values():
+        for name, trials in samplers.items():
+            counts[name] = min(counts.get(name, len(trials)), len(trials))
+    by_count = {}
+    for name, count in counts.items():
+        by_count.setdefault(count, []).append(name)
+    return "; ".join(f"{'1 seed' if count == 1 else f'{count} seeds'} of {', '.join(names)}" for count, names in by_count.items())
 
 
 def farthest(trials, reference):
@@ -123,8 +138,7 @@ def draw(path, groups):
 
 def write(path, trials, chosen):
     groups = grouped(trials)
-    count = min(len(t) for samplers in groups.values() for t in samplers.values())
-    head = HEAD.format(seeds="1 seed" if count == 1 else f"{count} seeds", draws=chosen.peer_draws, processor=processor(),
+    head = HEAD.format(seeds=seeds_text(groups), draws=chosen.peer_draws, processor=processor(),
                        settings=" " + chosen.settings if chosen.settings else "", nutpie=version("nutpie"),
                        stanli=version("stanli"), numpyro=version("numpyro"), blackjax=version("blackjax"))
     lines = [head, "## Over all targets", "", "Geometric means over targets of the ratio to rehmc: above 1, rehmc needs less.", "",
