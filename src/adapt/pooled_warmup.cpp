@@ -26,6 +26,7 @@ constexpr int arrival = 4;
 /// Most states of a trajectory; most numbers that a stage holds.
 constexpr std::size_t most_states = 32;
 constexpr std::size_t least_states = 2;
+constexpr double least_giving_draws = 4;
 constexpr double most_numbers = 4e6;
 
 /// Factors on the step size, evenly spread over a stage and over chains: what a step size costs is
@@ -116,12 +117,17 @@ Address PooledWarmup::address() const {
   return {address_.seed, address_.chain, static_cast<std::uint64_t>(iteration_)};
 }
 
-std::size_t PooledWarmup::states_per_draw() const {
+/// How many states of this draw are kept. In many dimensions, only some draws give any.
+std::size_t PooledWarmup::states_of_draw() const {
   const int begin = shared_.stage == 0 ? 0 : end_of_stage(shared_.stage - 1, settings_.iterations);
   const double draws = end_of_stage(shared_.stage, settings_.iterations) - begin;
-  const double most =
-      most_numbers / (2 * draws * static_cast<double>(kernel_->guard().dimension()));
-  return std::clamp(static_cast<std::size_t>(most), least_states, most_states);
+  const double most = most_numbers / (2 * static_cast<double>(kernel_->guard().dimension()));
+  if (most >= least_states * draws) {
+    return std::min(static_cast<std::size_t>(most / draws), most_states);
+  }
+  const double giving = std::max(least_giving_draws, std::floor(most / least_states));
+  const auto stride = static_cast<int>(std::ceil(draws / giving));
+  return (iteration_ - begin) % stride == stride - 1 ? least_states : 0;
 }
 
 const Transition& PooledWarmup::step() {
@@ -132,7 +138,7 @@ const Transition& PooledWarmup::step() {
   const Transition& transition = kernel_->transition(tried, address());
   const bool arriving = iteration_ < arrival;
   if (settings_.metric != MetricKind::unit && !arriving) {
-    current_.add(transition, states_per_draw());
+    if (const std::size_t states = states_of_draw(); states > 0) current_.add(transition, states);
   }
   log_densities_.push_back(transition.state.log_density);
   const double memory = shared_.stage == 0 ? first_stage_memory : 1;

@@ -36,8 +36,9 @@ class Run:
         if result.returncode != 0:
             sys.exit(f"{command} sample failed with exit code {result.returncode}:\n{result.stderr[-3000:]}")
         self.draws = math.ceil(DRAWS / thin)
-        self.warmup_rows = math.ceil(WARMUP / thin) if save_warmup else 0
         self.summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        # Warmup may end before WARMUP.
+        self.warmup_rows = math.ceil(self.summary["warmup"]["iterations"] / thin) if save_warmup else 0
         self.expected = {("*", "draws"): self.draws, ("*", "warmup_rows"): self.warmup_rows}
         self.expect_rows()
         self.expect_recycled()
@@ -75,7 +76,9 @@ class Run:
         for chain in range(1, CHAINS + 1):
             metric = json.loads((self.folder / f"metric-{chain}.json").read_text(encoding="utf-8"))
             self.expected[f"chain {chain}", "stepsize"] = metric["stepsize"]
-            for place, number in enumerate(metric["inv_metric"], start=1):
+            rows = metric["inv_metric"]
+            numbers = [number for row in rows for number in row] if isinstance(rows[0], list) else rows
+            for place, number in enumerate(numbers, start=1):
                 self.expected[f"chain {chain} metric {place}", "inv_metric"] = number
 
     def expect_summary(self):

@@ -28,5 +28,5 @@ for folder in sys.argv[1:]:
     tell(folder, "*", "warmup_rows", fit.draws(inc_warmup=saved).shape[0] - draws.shape[0])
     for chain, step_size in enumerate(fit.step_size):
         tell(folder, f"chain {chain + 1}", "stepsize", step_size)
-        for place, number in enumerate(fit.inv_metric[chain]):
+        for place, number in enumerate(fit.inv_metric[chain].ravel()):
             tell(folder, f"chain {chain + 1} metric {place + 1}", "inv_metric", number)

@@ -56,6 +56,7 @@ StanCsvInfo some_info() {
   info.draws = 9;
   info.save_warmup = true;
   info.warmup.iterations = 4;
+  info.warmup.schedule = WarmupSchedule::stan;
   info.kernel.nuts.max_depth = 3;
   return info;
 }

@@ -84,6 +84,7 @@ int main(int count, char** arguments) {
   ReportInfo info = info_of("eight-schools");
   info.trajectory = trace(EightSchoolsNonCentred{}, std::vector<double>(10, 0.3), 0.25, 32);
   SampleSettings settings = settings_of("spread:8");
+  settings.warmup.schedule = WarmupSchedule::stan;
   settings.warmup.adapt_step_size.target_acceptance = 0.9;
   SampleResult result = sample(EightSchoolsNonCentred{}, settings);
   for (ChainResult& chain : result.chains) {

@@ -104,7 +104,7 @@ class PooledWarmup {
   void use_kernel(bool early);
   Address address() const;
   ChainSet place() const;
-  std::size_t states_per_draw() const;
+  std::size_t states_of_draw() const;
   void take_own_end();
 
   KernelSettings kernel_settings_;

@@ -61,6 +61,7 @@ SampleSettings settings_of(const Combination& combination) {
   settings.chains = 1;
   settings.kernel.kind = parse_kernel(combination.kernel);
   settings.kernel.recycling = parse_recycling(combination.recycle);
+  settings.warmup.schedule = WarmupSchedule::stan;  // chains that do not wait for others
   settings.warmup.iterations = warmup_iterations;
   settings.warmup.metric = metric_kind(combination.metric);
   // Coarse steps, so that weights matter.
