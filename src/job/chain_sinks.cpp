@@ -53,9 +53,9 @@ ChainSinks::ChainSinks(const Place& place, ChainResult& result, const ChainCheck
     : metric_(place.folder.metric(place.chain), stored == nullptr ? "" : stored->metric_hash) {
   const RunSettings& settings = place.manifest.settings;
   if (settings.store_draws) {
-    // Gradients are kept in memory even if nothing is to be sharpened: the Stein check needs them.
-    record_.emplace(result, static_cast<std::size_t>(settings.sample.draws), KeptGradients::yes,
-                    &mutex);
+    // As in the states file: a run that was resumed has the gradients of the file alone.
+    record_.emplace(result, static_cast<std::size_t>(settings.sample.draws),
+                    settings.sample.sharpen ? KeptGradients::yes : KeptGradients::no, &mutex);
     open_files(place, result, stored);
   } else {
     running_.emplace(result, recycles(settings), summed_gradients,
