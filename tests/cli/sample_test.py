@@ -182,6 +182,8 @@ class Sample(unittest.TestCase):
         rehmc(*words, "--output", other, "--sharpen", "none")
         self.assertEqual(rows_of(run / "chain-2.csv"), rows_of(other / "chain-2.csv"))
         self.assertNotIn("sharpened", self.summary(other)["parameters"][0])
+        # No gradients are stored, so that a resumed run could not make the check either.
+        self.assertNotIn("stein_check", self.summary(other))
         result = rehmc("summary", other, "--sharpen")
         self.assertEqual(result.returncode, DATA)
         self.assertIn("cannot be sharpened", result.stderr)
