@@ -265,6 +265,49 @@ void add_output_options(Command command, SampleOptions& options) {
                  "(default: 100000)");
 }
 
+void add_sampling_options(Command command, SampleOptions& options) {
+  command
+      .option("--engine", options.engine,
+              "threads, or batch: many chains whose gradients the model computes together")
+      .show_default();
+  command.option("--kernel", options.kernel, kernel_names()).show_default();
+  command
+      .option("--recycle", options.recycle,
+              "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
+              "or stride:K")
+      .show_default();
+  command.flag("--recycle-generated", options.run.sample.recycle_generated,
+               "also draw generated quantities for kept states; costs one evaluation of "
+               "them per kept state");
+  command
+      .option("--warmup-schedule", options.warmup_schedule,
+              "pooled: chains learn together until they know enough; stan: every chain alone")
+      .show_default()
+      .type_name("WORD");
+  command
+      .option(
+          "--start", options.start,
+          "random; pathfinder: climb from there, and start on the scale of the posterior; auto: "
+          "pathfinder with pooled warmup, random with Stan's")
+      .show_default()
+      .type_name("WORD");
+  command
+      .option("--metric", options.metric,
+              "metric to estimate: diag, dense, low-rank or unit; auto: the one that suits best, "
+              "with Stan's warmup diag")
+      .show_default();
+  command
+      .option("--metric-from", options.metric_from,
+              "estimate the metric from all recycled states, or from the chain's draws")
+      .show_default();
+  command
+      .option("--metric-file", options.metric_file,
+              "metric and step size to start with (CmdStan's JSON)")
+      .type_name("FILE");
+  command.option("--path-jitter", options.path_jitter,
+                 "hmc: random factor on the path length, LEAST:MOST, or a fraction below 1");
+}
+
 }  // namespace
 
 void add_sample(Command app, Action& chosen) {
@@ -277,46 +320,7 @@ void add_sample(Command app, Action& chosen) {
       .type_name("DIR");
   command.flag("--force", options->force, "replace the run that is already in the folder");
   command.option("--seed", options->seed, "seed of all random numbers (default: a new one)");
-  command
-      .option("--engine", options->engine,
-              "threads, or batch: many chains whose gradients the model computes together")
-      .show_default();
-  command.option("--kernel", options->kernel, kernel_names()).show_default();
-  command
-      .option("--recycle", options->recycle,
-              "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
-              "or stride:K")
-      .show_default();
-  command.flag("--recycle-generated", options->run.sample.recycle_generated,
-               "also draw generated quantities for kept states; costs one evaluation of "
-               "them per kept state");
-  command
-      .option("--warmup-schedule", options->warmup_schedule,
-              "pooled: chains learn together, until it suffices; stan: every chain alone")
-      .show_default()
-      .type_name("WORD");
-  command
-      .option(
-          "--start", options->start,
-          "random; pathfinder: climb from there, and start on the scale of the posterior; auto: "
-          "pathfinder with pooled warmup, random with Stan's")
-      .show_default()
-      .type_name("WORD");
-  command
-      .option("--metric", options->metric,
-              "metric to estimate: diag, dense, low-rank or unit; auto: the one that suits best, "
-              "with Stan's warmup diag")
-      .show_default();
-  command
-      .option("--metric-from", options->metric_from,
-              "estimate the metric from all recycled states, or from the chain's draws")
-      .show_default();
-  command
-      .option("--metric-file", options->metric_file,
-              "metric and step size to start with (CmdStan's JSON)")
-      .type_name("FILE");
-  command.option("--path-jitter", options->path_jitter,
-                 "hmc: random factor on the path length, LEAST:MOST, or a fraction below 1");
+  add_sampling_options(command, *options);
   command.option("--init", options->init,
                  "starting point: a number (uniform on (-x, x)), 0, or a JSON file (default: 2)");
   add_output_options(command, *options);

@@ -104,7 +104,7 @@ class Sample(unittest.TestCase):
             for name, more in (("stored", ()), ("bounded", ("--no-draws",)), ("alike", ("--weight-by-draws",)))
         )
         means = [[p["recycled"]["mean"] for p in self.summary(run)["parameters"]] for run in (stored, bounded, alike)]
-        for one, other, by_draws in zip(*means):
+        for one, other, by_draws in zip(*means, strict=True):
             self.assertAlmostEqual(one / other, 1, delta=1e-9)
             self.assertGreater(abs(one - by_draws), 1e-6)
 

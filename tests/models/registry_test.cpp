@@ -298,13 +298,14 @@ TEST(Registry, UnknownKeysGetTheNearestAndAllKnown) {
   expect_says(data_fault("banana", R"({"zebra": 3})"), {"'zebra'.", "Known keys: y."});
 }
 
-TEST(Registry, BadValuesAreNamedWithTheirPosition) {
-  const auto says = [](const std::string& model, const std::string& data,
-                       std::initializer_list<std::string_view> parts) {
-    const std::string message = data_fault(model, data);
-    expect_says(message, {"data.json: "});
-    expect_says(message, parts);
-  };
+void says(const std::string& model, const std::string& data,
+          std::initializer_list<std::string_view> parts) {
+  const std::string message = data_fault(model, data);
+  expect_says(message, {"data.json: "});
+  expect_says(message, parts);
+}
+
+TEST(Registry, BadNumbersAreNamedWithTheirPosition) {
   says("banana", R"({"y": NaN})", {"y: found nan", "finite"});
   says("banana", R"({"y": "NaN"})", {"y: found nan", "finite"});
   says("banana", R"({"y": "+inf"})", {"y: found inf", "finite"});
@@ -334,7 +335,9 @@ TEST(Registry, BadValuesAreNamedWithTheirPosition) {
   says("eight-schools", R"({"J": 3, "y": [1, 2], "sigma": [1, 2]})", {"J: found 3, expected 2"});
   says("eight-schools", R"({"y": [1, NaN], "sigma": [1, 2]})", {"y[2]: found nan"});
   says("eight-schools", R"({"y": [1, 2], "sigma": [1, -2]})", {"sigma[2]: found -2"});
+}
 
+TEST(Registry, BadDataOfRegressionsAreNamedWithTheirPosition) {
   says("logistic-regression", R"({"x": [1, 2], "y": [0, 1]})", {"x[1]: found 1", "a row"});
   says("logistic-regression", R"({"x": [[1, 2], [1]], "y": [0, 1]})",
        {"x[2]: found a row of length 1", "2 numbers"});
@@ -361,6 +364,9 @@ TEST(Registry, BadValuesAreNamedWithTheirPosition) {
        {"seed", "together with 'attributes'"});
   says("hierarchical-logistic", R"({"attributes": [[1], [1]], "y": [1, 0]})",
        {"column 1 is the same in every row"});
+}
+
+TEST(Registry, BadDataOfSeriesFieldsAndGroupsAreNamedWithTheirPosition) {
   says("stochastic-volatility", R"({"closes": [100, 101, 101]})", {"closes 2 and 3", "leave out"});
   says("stochastic-volatility", R"({"closes": [100]})", {"1 closes", "at least two"});
   says("stochastic-volatility", R"({"closes": [100, -1]})", {"closes[2]: found -1"});

@@ -23,6 +23,47 @@ Numbers part(const Numbers& numbers, std::size_t begin, std::size_t count) {
   return {first, first + static_cast<std::ptrdiff_t>(count)};
 }
 
+/// Draw i is what this transition reported.
+void expect_draw(const ChainRecord& record, std::size_t i, const Transition& transition) {
+  ASSERT_EQ(copy(record.draw(i)), copy(transition.state.position));
+  ASSERT_EQ(record.log_density[i], transition.state.log_density);
+  ASSERT_EQ(record.acceptance[i], transition.acceptance);
+  ASSERT_EQ(record.step_size[i], transition.step_size);
+  ASSERT_EQ(record.energy[i], transition.energy);
+  ASSERT_EQ(record.energy_error[i], transition.energy_error);
+  ASSERT_EQ(record.path_length[i], transition.path_length);
+  ASSERT_EQ(record.mass[i], transition.mass);
+  ASSERT_EQ(record.depth[i], transition.depth);
+  ASSERT_EQ(record.leapfrogs[i], transition.leapfrogs);
+  ASSERT_EQ(record.ending[i], transition.ending);
+  const Numbers means = copy(transition.feature_means.all);
+  ASSERT_EQ(part(record.mean_offset, i * dimension, dimension), part(means, 0, dimension));
+  ASSERT_EQ(part(record.mean_square, i * dimension, dimension), part(means, dimension, dimension));
+}
+
+void expect_kept(const ChainRecord& record, std::size_t i, const Transition& transition) {
+  for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
+    const WeightedState& state = transition.recycled[k];
+    const std::size_t at = record.kept_begin(i) + k;
+    ASSERT_EQ(part(record.kept, at * dimension, dimension), copy(state.state.position));
+    ASSERT_EQ(record.kept_weight[at], state.weight);
+    for (std::size_t j = 0; j < dimension; ++j) {
+      ASSERT_EQ(record.kept_gradient[at * dimension + j],
+                static_cast<float>(state.state.gradient[j]));
+    }
+  }
+}
+
+void expect_last_divergence(const ChainRecord& record, std::size_t i,
+                            const Transition& transition) {
+  const StoredDivergence& stored = record.divergences.back();
+  ASSERT_EQ(stored.draw, i);
+  ASSERT_EQ(stored.start, copy(transition.divergence.start));
+  ASSERT_EQ(stored.momentum, copy(transition.divergence.momentum));
+  ASSERT_EQ(stored.end, copy(transition.divergence.end));
+  ASSERT_EQ(stored.fault, Fault::exception);
+}
+
 TEST(ChainRecord, HoldsWhatTheTransitionsReported) {
   for (const KernelKind kind : testing::every_kernel) {
     for (const Recycling& recycling : testing::every_recycling(kind)) {
@@ -44,43 +85,15 @@ TEST(ChainRecord, HoldsWhatTheTransitionsReported) {
             kernel->transition(testing::diagonal_tuning(dimension, 0.3), address(i));
         record.add(reader.read(transition, address(i)));
         ASSERT_EQ(record.size(), i + 1);
-        ASSERT_EQ(copy(record.draw(i)), copy(transition.state.position));
-        ASSERT_EQ(record.log_density[i], transition.state.log_density);
-        ASSERT_EQ(record.acceptance[i], transition.acceptance);
-        ASSERT_EQ(record.step_size[i], transition.step_size);
-        ASSERT_EQ(record.energy[i], transition.energy);
-        ASSERT_EQ(record.energy_error[i], transition.energy_error);
-        ASSERT_EQ(record.path_length[i], transition.path_length);
-        ASSERT_EQ(record.mass[i], transition.mass);
-        ASSERT_EQ(record.depth[i], transition.depth);
-        ASSERT_EQ(record.leapfrogs[i], transition.leapfrogs);
-        ASSERT_EQ(record.ending[i], transition.ending);
-        const Numbers means = copy(transition.feature_means.all);
-        ASSERT_EQ(part(record.mean_offset, i * dimension, dimension), part(means, 0, dimension));
-        ASSERT_EQ(part(record.mean_square, i * dimension, dimension),
-                  part(means, dimension, dimension));
+        expect_draw(record, i, transition);
 
         ASSERT_EQ(record.kept_begin(i), kept);
         kept += transition.recycled.size();
         ASSERT_EQ(record.kept_begin(i + 1), kept);
-        for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
-          const WeightedState& state = transition.recycled[k];
-          const std::size_t at = record.kept_begin(i) + k;
-          ASSERT_EQ(part(record.kept, at * dimension, dimension), copy(state.state.position));
-          ASSERT_EQ(record.kept_weight[at], state.weight);
-          for (std::size_t j = 0; j < dimension; ++j) {
-            ASSERT_EQ(record.kept_gradient[at * dimension + j],
-                      static_cast<float>(state.state.gradient[j]));
-          }
-        }
+        expect_kept(record, i, transition);
         if (transition.ending != Ending::diverged) continue;
         ASSERT_EQ(record.divergences.size(), ++diverged);
-        const StoredDivergence& stored = record.divergences.back();
-        ASSERT_EQ(stored.draw, i);
-        ASSERT_EQ(stored.start, copy(transition.divergence.start));
-        ASSERT_EQ(stored.momentum, copy(transition.divergence.momentum));
-        ASSERT_EQ(stored.end, copy(transition.divergence.end));
-        ASSERT_EQ(stored.fault, Fault::exception);
+        expect_last_divergence(record, i, transition);
       }
       EXPECT_EQ(record.kept.size(), kept * dimension);
       EXPECT_EQ(record.kept_weight.size(), kept);

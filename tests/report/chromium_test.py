@@ -172,7 +172,7 @@ class Report(unittest.TestCase):
         self.run_script('document.querySelectorAll("#table tbody tr")[3].cells[4].click()')
         self.assertEqual(self.browser.run('document.getElementById("parameter-title").textContent'), "theta_trans.2")
         self.assertEqual(self.browser.run('document.querySelectorAll("tr.chosen").length'), 1)
-        for canvas, old in zip(["trace", "density"], before):
+        for canvas, old in zip(["trace", "density"], before, strict=True):
             self.assertNotEqual(self.picture(canvas), old)
         self.assertEqual(self.browser.faults(), [])
 
@@ -253,7 +253,7 @@ class Report(unittest.TestCase):
         self.run_script('document.querySelectorAll("#table .name")[1].click()')
         cells = self.browser.run('[...document.querySelectorAll("#estimates tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))')
         self.assertEqual([row[0] for row in cells], ["mean", "sd", "2.5%", "5%", "25%", "50%", "75%", "95%", "97.5%"])
-        for row, (value, error) in zip(cells, stored[1]["estimates"]["sharpened"]):
+        for row, (value, error) in zip(cells, stored[1]["estimates"]["sharpened"], strict=True):
             shown, _, shown_error = row[3].partition(" ± ")
             self.assertLessEqual(abs(float(plain(shown)) - value), 1.01 * rounding(shown))
             self.assertAlmostEqual(float(plain(shown_error)) / error, 1, delta=0.06)

@@ -72,15 +72,8 @@ SampleSettings settings_of(const char* recycling) {
   return settings;
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-  if (count != 2) {
-    std::fputs("usage: report_pages FOLDER\n", stderr);
-    return 64;
-  }
-  const std::filesystem::path folder = arguments[1];
-
+/// Pages with a trajectory.
+void write_ordinary(const std::filesystem::path& folder) {
   ReportInfo info = info_of("eight-schools");
   info.trajectory = trace(EightSchoolsNonCentred{}, std::vector<double>(10, 0.3), 0.25, 32);
   SampleSettings settings = settings_of("spread:8");
@@ -105,14 +98,17 @@ int main(int count, char** arguments) {
   for (std::size_t i = 0; i < 5; ++i)
     result.chains[i % 4].record.ending[150 * i] = Ending::diverged;
   write(folder, result, info, "banana");
+}
 
-  settings = settings_of("none");
+/// Pages with little, much, or awkward names.
+void write_extreme(const std::filesystem::path& folder) {
+  SampleSettings settings = settings_of("none");
   settings.chains = 1;
   write(folder, sample(StandardNormal(1), settings), info_of("one chain, one parameter"), "single");
 
   settings = settings_of("spread:2");
   settings.draws = 2;
-  result = sample(StandardNormal(3), settings);
+  SampleResult result = sample(StandardNormal(3), settings);
   result.names = {"<b>bold</b>", "</script><script>alert(1)</script>", "a & \"b\" <!-- c"};
   write(folder, result, info_of("</title><i>short & \"odd\"</i>"), "odd");
 
@@ -123,9 +119,12 @@ int main(int count, char** arguments) {
   // A chain that never moved has no Monte Carlo error.
   for (std::size_t i = 0; i < 200; ++i) result.chains[1].record.draws[i * 300 + 4] = 7;
   write(folder, result, info_of("wide"), "wide");
+}
 
+/// Pages of runs that lack something.
+void write_incomplete(const std::filesystem::path& folder) {
   // A run written by another program.
-  result = sample(StandardNormal(2), settings_of("none"));
+  SampleResult result = sample(StandardNormal(2), settings_of("none"));
   for (ChainResult& chain : result.chains) {
     chain.record.energy.clear();
     chain.record.mean_offset.clear();
@@ -150,4 +149,16 @@ int main(int count, char** arguments) {
     return x[0] > 0.5 ? -std::numeric_limits<double>::infinity() : value;
   });
   write(folder, sample(jumping, settings_of("spread:8")), info_of("truncated"), "truncated");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fputs("usage: report_pages FOLDER\n", stderr);
+    return 64;
+  }
+  write_ordinary(arguments[1]);
+  write_extreme(arguments[1]);
+  write_incomplete(arguments[1]);
 }

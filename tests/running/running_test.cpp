@@ -119,8 +119,9 @@ TEST(ChunkSums, AreTheSumsOfConsecutiveDraws) {
   EXPECT_EQ(sums.full(), 23u);
 }
 
-TEST(RunningSummary, AgreesWithStoredDraws) {
-  constexpr double place = 1e4;  // far from zero, with a different centre for every chain
+constexpr double place = 1e4;  // far from zero, with a different centre for every chain
+
+std::vector<Chain> chains_far_from_zero() {
   Stream stream({.seed = 2}, Purpose::test);
   std::vector<Chain> chains;
   for (int c = 0; c < 4; ++c) {
@@ -133,6 +134,11 @@ TEST(RunningSummary, AgreesWithStoredDraws) {
       chain.add(place + process.x, visited);
     }
   }
+  return chains;
+}
+
+TEST(RunningSummary, AgreesWithStoredDraws) {
+  const std::vector<Chain> chains = chains_far_from_zero();
   const RunningEstimate running = estimate_of(chains);
   const auto draws = series_of(chains, &Chain::draws);
   const Estimate plain = plain_estimate(draws);
@@ -154,7 +160,11 @@ TEST(RunningSummary, AgreesWithStoredDraws) {
     EXPECT_TRUE(std::isnan(running.plain.quantiles[q].mcse));
     EXPECT_TRUE(std::isnan(running.plain.quantiles[q].ess));
   }
+}
 
+TEST(RunningSummary, AgreesWithStoredStates) {
+  const std::vector<Chain> chains = chains_far_from_zero();
+  const RunningEstimate running = estimate_of(chains);
   ASSERT_TRUE(running.recycled.has_value());
   double mean = 0, square = 0;
   std::size_t count = 0;
