@@ -15,134 +15,21 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "models/linear_regression.hpp"
-#include "models/logistic_regression.hpp"
-#include "models/registry.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
-#include "rehmc/core/random.hpp"
 #include "rehmc/estimate/convergence.hpp"
 #include "rehmc/job/run_settings.hpp"
 #include "rehmc/run/sample.hpp"
+#include "warmup_targets.hpp"
 
-namespace rehmc {
+namespace rehmc::bench {
 namespace {
-
-struct Target {
-  std::string name;
-  std::function<Density()> make;
-};
-
-/// An intercept, a height in inches, a group, and their product: nothing is centred.
-LinearData uncentred_data() {
-  LinearData data{1000, 4, {}, {}};
-  Stream stream({1, 0, 0}, Purpose::test);
-  for (std::size_t i = 0; i < data.observations; ++i) {
-    const double height = 66.5 + 3.8 * stream.normal();
-    const double group = stream.chance(0.4) ? 1 : 0;
-    for (const double x : {1.0, height, group, group * height}) data.x.push_back(x);
-    data.y.push_back(8 + 0.02 * height - 0.2 * group + 0.01 * group * height +
-                     0.9 * stream.normal());
-  }
-  return data;
-}
-
-/// A series regressed on its last five values.
-LinearData autoregression_data() {
-  constexpr std::array lags{0.5, -0.2, 0.3, 0.05, -0.1};
-  LinearData data{200, 1 + lags.size(), {}, {}};
-  Stream stream({2, 0, 0}, Purpose::test);
-  std::vector<double> series(lags.size(), 0.0);
-  for (std::size_t t = 0; t < data.observations + 100; ++t) {
-    const std::size_t now = series.size();
-    double mean = 0.3;
-    for (std::size_t k = 0; k < lags.size(); ++k) mean += lags[k] * series[now - 1 - k];
-    series.push_back(mean + 0.8 * stream.normal());
-    if (t < 100) continue;
-    data.x.push_back(1);
-    for (std::size_t k = 0; k < lags.size(); ++k) data.x.push_back(series[now - 1 - k]);
-    data.y.push_back(series.back());
-  }
-  return data;
-}
-
-/// Standardised attributes and an intercept.
-LogisticData credit_data(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw NoInputError(fmt::format("{}: not found; give --credit FILE", path));
-  constexpr std::size_t attributes = 24;
-  LogisticData data;
-  data.predictors = attributes + 1;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream numbers(line);
-    std::vector<double> row{std::istream_iterator<double>(numbers), {}};
-    if (row.size() != attributes + 1) continue;
-    data.y.push_back(row.back() == 2 ? 1 : 0);
-    row.pop_back();
-    data.x.push_back(1);
-    data.x.insert(data.x.end(), row.begin(), row.end());
-  }
-  data.observations = data.y.size();
-  const auto n = static_cast<double>(data.observations);
-  for (std::size_t j = 1; j < data.predictors; ++j) {
-    double sum = 0;
-    double squares = 0;
-    for (std::size_t i = 0; i < data.observations; ++i) {
-      const double x = data.x[i * data.predictors + j];
-      sum += x;
-      squares += x * x;
-    }
-    const double sd = std::sqrt(squares / n - sum * sum / n / n);
-    for (std::size_t i = 0; i < data.observations; ++i) {
-      double& x = data.x[i * data.predictors + j];
-      x = (x - sum / n) / sd;
-    }
-  }
-  return data;
-}
-
-/// Independent coordinates, with sds between 1 and 1 / sqrt(condition).
-std::string spread_sds(std::size_t dimension, double condition) {
-  std::string list;
-  for (std::size_t i = 0; i < dimension; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(dimension - 1);
-    list += fmt::format("{}{}", i == 0 ? "" : ", ", std::pow(condition, -0.5 * share));
-  }
-  return list;
-}
-
-std::vector<Target> all_targets(const std::string& credit) {
-  const auto built_in = [](const std::string& name, const std::string& data = "{}") {
-    return [=] { return make_model(name, data, name).density; };
-  };
-  return {
-      {"eight-schools", built_in("eight-schools")},
-      {"german-credit", [=] { return Density(LogisticRegression(credit_data(credit))); }},
-      {"uncentred", [] { return Density(LinearRegression(uncentred_data())); }},
-      {"ar5", [] { return Density(LinearRegression(autoregression_data())); }},
-      {"diagonal-normal",
-       built_in("diagonal-normal",
-                fmt::format(R"({{"standard_deviations": [{}]}})", spread_sds(250, 1e5)))},
-      {"correlated-normal", built_in("correlated-normal", R"({"dimension": 250})")},
-      {"varying-intercepts", built_in("varying-intercepts")},
-      {"banana", built_in("banana")},
-      {"funnel", built_in("funnel")},
-      {"eight-schools-centred", built_in("eight-schools-centred")},
-      {"student-t", built_in("student-t")},
-      {"log-exponential", built_in("log-exponential")},
-      {"two-mode-mixture", built_in("two-mode-mixture")},
-      {"stochastic-volatility", built_in("stochastic-volatility")},
-      {"hierarchical-logistic", built_in("hierarchical-logistic")},
-  };
-}
 
 struct Outcome {
   double warmup = 0;      ///< gradients of all chains
@@ -265,7 +152,7 @@ SampleSettings stans(SampleSettings settings) {
   return settings;
 }
 
-std::vector<Outcome> run_seeds(const Target& target, const Options& options,
+std::vector<Outcome> run_seeds(const WarmupTarget& target, const Options& options,
                                const SampleSettings& base) {
   std::vector<Outcome> outcomes(options.seeds);
   std::atomic<std::size_t> next = 0;
@@ -336,7 +223,7 @@ void print_ratio(const std::vector<Outcome>& ours, const std::vector<Outcome>& s
   std::fflush(stdout);
 }
 
-void measure_target(const Target& target, const Options& options) {
+void measure_target(const WarmupTarget& target, const Options& options) {
   const std::vector<Outcome> ours = run_seeds(target, options, options.settings);
   print_row(target.name, ours);
   if (options.each) print_seeds(ours, options.first_seed);
@@ -350,7 +237,7 @@ void measure_target(const Target& target, const Options& options) {
 void measure(const Options& options) {
   fmt::print("{:<22} {:>9} {:>6} {:>8} {:>8} {:>9} {:>7} {:>7} {:>6} {}\n", "target", "warmup",
              "iter.", "ESS/1000", "worst", "sampling", "rhat", "worst", "accept", " metric:seeds");
-  for (const Target& target : all_targets(options.credit)) {
+  for (const WarmupTarget& target : warmup_targets(options.credit)) {
     const bool wanted = options.targets.empty() ||
                         std::ranges::find(options.targets, target.name) != options.targets.end();
     if (wanted) measure_target(target, options);
@@ -358,11 +245,11 @@ void measure(const Options& options) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::bench
 
 int main(int argc, char** argv) {
   try {
-    rehmc::measure(rehmc::parse(argc, argv));
+    rehmc::bench::measure(rehmc::bench::parse(argc, argv));
   } catch (const std::exception& error) {
     fmt::print(stderr, "warmup_bench: {}\n", error.what());
     return 1;

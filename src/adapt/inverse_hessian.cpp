@@ -18,11 +18,16 @@ using Eigen::VectorXd;
 constexpr double least_cosine = 1e-12;
 /// Numbers in all pairs together.
 constexpr Index most_numbers = 2'000'000;
-/// Relative to the largest column, columns that are shorter after orthogonalisation are dropped.
-constexpr double rank_tolerance = 1e-7;
 
 std::vector<double> numbers(const MatrixXd& matrix) {
   return {matrix.data(), matrix.data() + matrix.size()};
+}
+
+/// Orthonormal columns whose span contains the columns.
+MatrixXd orthonormal(const MatrixXd& columns) {
+  if (columns.cols() >= columns.rows()) return MatrixXd::Identity(columns.rows(), columns.rows());
+  const Eigen::HouseholderQR<MatrixXd> qr(columns);
+  return qr.householderQ() * MatrixXd::Identity(columns.rows(), columns.cols());
 }
 
 }  // namespace
@@ -49,7 +54,7 @@ void InverseHessian::learn(const VectorXd& step, const VectorXd& change) {
   if (!(curvature > least_cosine * step.norm() * change.norm())) return;
   Pair pair{step, change, curvature};
   rescale(pair);
-  pairs_.push_back(std::move(pair));
+  pairs_.push_back(std::make_shared<const Pair>(std::move(pair)));
   if (pairs_.size() > most_pairs()) pairs_.pop_front();
 }
 
@@ -72,38 +77,46 @@ VectorXd InverseHessian::times(const VectorXd& vector) const {
   VectorXd result = vector;
   std::vector<double> shares(pairs_.size());
   for (std::size_t i = pairs_.size(); i-- > 0;) {
-    shares[i] = pairs_[i].step.dot(result) / pairs_[i].curvature;
-    result -= shares[i] * pairs_[i].change;
+    shares[i] = pairs_[i]->step.dot(result) / pairs_[i]->curvature;
+    result -= shares[i] * pairs_[i]->change;
   }
   result.array() *= diagonal_.array();
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const double share = pairs_[i].change.dot(result) / pairs_[i].curvature;
-    result += (shares[i] - share) * pairs_[i].step;
+    const double share = pairs_[i]->change.dot(result) / pairs_[i]->curvature;
+    result += (shares[i] - share) * pairs_[i]->step;
   }
   return result;
 }
 
 DiagonalPlusLowRank InverseHessian::as_operator() const {
   const Index d = diagonal_.size();
+  const auto count = static_cast<Index>(pairs_.size());
   const VectorXd scale = diagonal_.cwiseSqrt();
   if (pairs_.empty()) return {numbers(scale), {}, {}};
   // In units of the scale, the matrix is the identity on what no pair has touched.
-  MatrixXd touched(d, 2 * static_cast<Index>(pairs_.size()));
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const auto column = 2 * static_cast<Index>(i);
-    touched.col(column) = pairs_[i].step.cwiseQuotient(scale).normalized();
-    touched.col(column + 1) = pairs_[i].change.cwiseProduct(scale).normalized();
+  MatrixXd touched(d, 2 * count);
+  for (Index i = 0; i < count; ++i) {
+    const Pair& pair = *pairs_[static_cast<std::size_t>(i)];
+    touched.col(i) = pair.step.cwiseQuotient(scale);
+    touched.col(count + i) = pair.change.cwiseProduct(scale);
   }
-  Eigen::ColPivHouseholderQR<MatrixXd> qr(touched);
-  qr.setThreshold(rank_tolerance);
-  const Index rank = qr.rank();
-  const MatrixXd basis = qr.householderQ() * MatrixXd::Identity(d, rank);
-  MatrixXd image(d, rank);
-  for (Index k = 0; k < rank; ++k) {
-    image.col(k) = times(basis.col(k).cwiseQuotient(scale)).cwiseQuotient(scale);
+  const MatrixXd basis = orthonormal(touched);
+  // The two loops, for all vectors of the basis at once and in its coordinates.
+  const MatrixXd inside = basis.transpose() * touched;
+  const auto step = [&](Index i) { return inside.col(i); };
+  const auto change = [&](Index i) { return inside.col(count + i); };
+  MatrixXd image = MatrixXd::Identity(basis.cols(), basis.cols());
+  MatrixXd shares(count, basis.cols());
+  for (Index i = count; i-- > 0;) {
+    shares.row(i) = step(i).transpose() * image / pairs_[static_cast<std::size_t>(i)]->curvature;
+    image.noalias() -= change(i) * shares.row(i);
   }
-  const MatrixXd inside = basis.transpose() * image;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(0.5 * (inside + inside.transpose()));
+  for (Index i = 0; i < count; ++i) {
+    const Eigen::RowVectorXd share =
+        change(i).transpose() * image / pairs_[static_cast<std::size_t>(i)]->curvature;
+    image.noalias() += step(i) * (shares.row(i) - share);
+  }
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(0.5 * (image + image.transpose()));
   return {numbers(scale), numbers(basis * solver.eigenvectors()), numbers(solver.eigenvalues())};
 }
 

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <deque>
+#include <memory>
 
 #include "rehmc/core/low_rank.hpp"
 
@@ -37,7 +38,8 @@ class InverseHessian {
   void rescale(const Pair& pair);
 
   Eigen::VectorXd diagonal_;  ///< where no pair says otherwise
-  std::deque<Pair> pairs_;    ///< oldest first
+  /// Oldest first. Points of a path have most of them in common.
+  std::deque<std::shared_ptr<const Pair>> pairs_;
 };
 
 }  // namespace rehmc

@@ -49,7 +49,7 @@ TreeCost::TreeCost(std::span<const StepTrial> trials, int max_depth) : max_depth
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (const StepTrial& trial : trials) {
-    if (trial.leapfrogs < 1) continue;
+    if (trial.diverged()) continue;
     intervals.push_back(interval(trial, max_depth));
     // Medians worth a look, on the scale of the steps tried.
     const double end = std::log(trial.leapfrogs * trial.step_size);

@@ -8,6 +8,8 @@
 
 #include "metric_choice.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/estimate/convergence.hpp"
+#include "safe_step.hpp"
 #include "stage_statistics.hpp"
 #include "tree_cost.hpp"
 
@@ -44,6 +46,10 @@ constexpr double iterations_per_loss = 100;
 constexpr double most_least_iterations = 200;
 /// Above this loss per coordinate, the choice of the step size is cautious.
 constexpr double nearly_normal_loss = 0.05;
+/// Of the fitted step: where a few places need far shorter ones, all others would pay for them.
+constexpr double shortest_share = 0.5;
+/// Of the log density in a stage, as short as it is.
+constexpr double most_rhat = 1.6;
 
 using Samples = std::vector<const StateSample*>;
 
@@ -93,20 +99,33 @@ class Conclusion {
   void choose_step_sizes(SharedTuning& result, const std::vector<std::vector<StepTrial>>& by_chain,
                          const std::vector<StepTrial>& trials) const {
     const double acceptance = chains_.front()->settings().adapt_step_size.target_acceptance;
-    result.own_step_sizes = own_step_sizes(by_chain, result.tuning.step_size, acceptance);
+    const double fitted = result.tuning.step_size;
+    const double shortest = shortest_share * fitted;
+    const double accepted = std::max(step_accepted_everywhere(by_chain, fitted), shortest);
+    double chosen = accepted;
     if (grows_trees() && stable_metric_) {
       const TreeCost cost(trials, chains_.front()->kernel().settings().nuts.max_depth);
-      const bool cautious = loss_per_coordinate(result) >= nearly_normal_loss;
-      result.tuning.step_size =
-          most_efficient_step_size({result.tuning.step_size, acceptance, cautious}, cost);
+      const bool cautious = accepted < fitted || loss_per_coordinate(result) >= nearly_normal_loss;
+      chosen = most_efficient_step_size({accepted, acceptance, cautious}, cost);
     }
+    const double calm = std::max(step_without_divergences(by_chain), shortest);
+    result.tuning.step_size = std::min(chosen, calm);
+    result.own_step_sizes = own_step_sizes(by_chain, result.tuning.step_size, acceptance);
   }
 
   bool has_settled(const SharedTuning& result) const {
     const bool patient = chains_.front()->iteration() < most_least_iterations &&
                          (result.apart != 0 || (result.troubles & WarmupTrouble::depth_limit) != 0);
     return result.stage >= least_stages && enough_iterations(result) &&
-           (result.troubles & unsettled) == 0 && result.restarts == 0 && !patient;
+           (result.troubles & unsettled) == 0 && result.restarts == 0 && !patient && !slow();
+  }
+
+  /// Whether chains are too slow to have seen much of the density: their log densities differ.
+  bool slow() const {
+    if (chains_.front()->iteration() >= most_least_iterations) return false;
+    std::vector<Series> series;
+    for (const auto& s : log_densities()) series.push_back({s.data(), s.size(), 1});
+    return convergence(series).rhat > most_rhat;
   }
 
   const Tuning& used(std::size_t chain) const { return chains_[chain]->evidence().shared.tuning; }

@@ -139,5 +139,32 @@ TEST(PooledWarmup, TakesMoreIterationsWhereTheDensityIsFarFromNormal) {
   EXPECT_GE(pair.chain(0).iteration(), 60);
 }
 
+/// Two narrow modes of the same shape, one at each chain's start; the second is lower by `depth`.
+Density two_levels(double depth) {
+  return FunctionDensity(2, [depth](std::span<const double> x, std::span<double> gradient) {
+    constexpr double precision = 2500;
+    const bool second = x[0] + x[1] > 2;
+    double square = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double offset = x[i] - (second ? 1.5 : 0.5);
+      square += offset * offset;
+      gradient[i] = -precision * offset;
+    }
+    return -0.5 * precision * square - (second ? depth : 0);
+  });
+}
+
+int iterations_on(const Density& density) {
+  Pair pair{density};
+  while (!pair.chain(0).done()) pair.run_stage();
+  return pair.chain(0).iteration();
+}
+
+// Chains whose log densities differ have not seen the same places, however stable their tuning is.
+TEST(PooledWarmup, TakesMoreIterationsWhereChainsAreSlow) {
+  EXPECT_LT(iterations_on(two_levels(0)), 100);
+  EXPECT_GE(iterations_on(two_levels(8)), 200);
+}
+
 }  // namespace
 }  // namespace rehmc

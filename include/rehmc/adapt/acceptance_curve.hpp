@@ -12,7 +12,9 @@ struct StepTrial {
   double step_size = 1;
   double acceptance = 0;
   double weight = 1;
-  double leapfrogs = 0;  ///< 0: not known
+  double leapfrogs = 0;  ///< 0: it diverged, which cut it short
+
+  bool diverged() const { return leapfrogs < 1; }
 };
 
 /// The step size with this mean acceptance probability.
