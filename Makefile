@@ -102,15 +102,15 @@ tsan: dependencies build/tsan/build.ninja ## run the tests under the thread sani
 TORTURE ?= --results docs/reliability.json
 BUILT := $(CURDIR)/$(RELEASE)
 
-# A night, and the twelve hours of torture-soak.
+# Some six hours on two cores.
 .PHONY: torture
-torture: torture-kill torture-fuzz torture-faults torture-sbc torture-wrong torture-sanitize torture-soak ## prove on this machine that nothing is lost: all of the following
+torture: torture-kill torture-fuzz torture-faults torture-sbc torture-wrong torture-peers torture-sanitize torture-soak ## prove on this machine that nothing is lost: all of the following
 	@scripts/write_reliability
 
 .PHONY: torture-kill
-torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming (1 hour)
-	@cmake --build $(RELEASE) --target rehmc_command
-	@REHMC=$(BUILT)/rehmc tests/torture/kill $(TORTURE)
+torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming (5 minutes)
+	@cmake --build $(RELEASE) --target rehmc_command fault_shim bridge_good
+	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/kill $(TORTURE)
 
 .PHONY: torture-fuzz
 torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million damaged inputs to every reader (2 hours)
@@ -136,8 +136,14 @@ torture-wrong: dependencies $(RELEASE)/build.ninja ## how often a run notices th
 torture-sanitize: ## run all tests under the sanitizers (2 hours)
 	@tests/torture/sanitize $(TORTURE)
 
+.PHONY: torture-peers
+torture-peers: toolchains $(COMPARE)/installed ## what Stan's sampler and nutpie notice of the same wrong models (10 minutes)
+	@cmake --build $(RELEASE) --target rehmc_command wrong
+	@WRONG=$(BUILT)/tests/torture/wrong/wrong REHMC=$(BUILT)/rehmc $(COMPARE)/bin/python -W ignore tests/torture/wrong/peers \
+		--results docs/reliability.json
+
 .PHONY: torture-soak
-torture-soak: dependencies $(RELEASE)/build.ninja ## sample in 100,000 dimensions, in bounded memory and disk space (12 hours)
+torture-soak: dependencies $(RELEASE)/build.ninja ## sample in 100,000 dimensions: what memory and disk space grow by (1 hour)
 	@cmake --build $(RELEASE) --target rehmc_command
 	@REHMC=$(BUILT)/rehmc tests/torture/soak $(TORTURE)
 

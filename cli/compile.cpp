@@ -30,6 +30,7 @@ struct CompileChoice {
 
 /// Written under a name of this process first, because several may write the same library.
 void copy_library(const std::filesystem::path& made, const std::filesystem::path& output) {
+  require_replaceable(output);
   const std::filesystem::path own = fmt::format("{}.{}", output.string(), getpid());
   write_whole(own, read_file(made));
   std::filesystem::permissions(own, std::filesystem::perms::owner_exec,

@@ -6,7 +6,10 @@
 
 #include <csignal>
 
+#include <string_view>
+
 #include "rehmc/core/error.hpp"
+#include "stan/process.hpp"
 
 namespace rehmc::cli {
 
@@ -40,6 +43,14 @@ extern "C" void count_interrupt(int) {
   timer_settime(deadline_timer, 0, &when, nullptr);
 }
 
+/// While nothing is sampled there is nothing to say but this.
+extern "C" void end_with_program(int) {
+  stan::end_program();
+  constexpr std::string_view text = "rehmc: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  _exit(static_cast<int>(ExitCode::interrupted));
+}
+
 extern "C" void end_at_deadline(int) { end_now(); }
 
 void handle(int signal, void (*handler)(int)) {
@@ -56,6 +67,12 @@ bool is_ignored(int signal) {
 }
 
 }  // namespace
+
+void end_at_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (!is_ignored(signal)) handle(signal, end_with_program);
+  }
+}
 
 const std::atomic<int>& catch_interrupts(const std::string& farewell) {
   farewell_text = farewell;

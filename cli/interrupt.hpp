@@ -6,6 +6,10 @@
 
 namespace rehmc::cli {
 
+/// From now on a signal ends the program at once, with exit code 130, and with it the program that
+/// it runs, for example a compiler. Signals that were ignored stay so.
+void end_at_interrupts();
+
 /// From now on signals are counted here instead of ending the program, which then has a second to
 /// end by itself. If it does not, or with the second signal, it ends with exit code 130 after
 /// printing `farewell`. The run can be resumed from what is stored by then. SIGHUP counts unless it

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "interrupt.hpp"
 #include "print.hpp"
 #include "print_error.hpp"
 #include "rehmc/core/error.hpp"
@@ -75,6 +76,7 @@ int run_command(int count, char** words) {
 }
 
 int run(int count, char** words) {
+  cli::end_at_interrupts();
   std::set_new_handler(end_without_memory);
   // Exceeding the user's file size limit is a write error like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -8,6 +8,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
 #include "rehmc/core/hash.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/core/suggest.hpp"
 #include "stan/data.hpp"
 #include "stan/interpret.hpp"
@@ -180,6 +181,13 @@ FileModel make_file_model(const files::path& file, const std::string& data,
                           const std::string& data_file, const ModelOptions& options) {
   if (!files::exists(file)) {
     throw NoInputError(fmt::format("{}: there is no such file", file.string()));
+  }
+  const std::string name = file.stem().string();
+  if (name != visible(name)) {
+    throw DataError(fmt::format(
+        "{}: the name of this file must be UTF-8 without control characters, because it is the "
+        "name of the model",
+        file.string()));
   }
   const Data strict{data_file.empty() ? "" : strict_json(data, data_file), data_file};
   return file.extension() == ".so" ? make_library(file, strict, options)

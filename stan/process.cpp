@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -42,26 +44,67 @@ struct Pipe {
   std::array<int, 2> ends{-1, -1};
 };
 
-}  // namespace
+/// The group of the program that runs, or 0. Handlers read it.
+std::atomic<pid_t> running = 0;
+static_assert(std::atomic<pid_t>::is_always_lock_free);
 
-ProgramResult run_program(const std::vector<std::string>& words) {
-  Pipe pipe;
+/// No signal is handled during its life, so that none comes between a start and its record.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Starts a program in a group of its own, with what it prints going into the pipe.
+void start(std::vector<std::string> words, const std::filesystem::path& folder, const Pipe& pipe,
+           pid_t& process) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
-  std::vector<std::string> writable = words;  // as the system call requires
-  std::vector<char*> arguments;
-  for (std::string& word : writable) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t process = 0;
+  if (!folder.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, std::filesystem::absolute(folder).c_str());
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  const WithoutSignals quiet;
+  posix_spawnattr_setsigmask(&attributes, &quiet.before());
   const int failure =
-      posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+      posix_spawnp(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
+  if (failure == 0) running = process;
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
     throw NoInputError(fmt::format("cannot run {}: {}", words[0], std::strerror(failure)));
   }
+}
+
+}  // namespace
+
+void end_program() noexcept {
+  if (running > 0) ::kill(-running, SIGTERM);
+}
+
+ProgramResult run_program(const std::vector<std::string>& words,
+                          const std::filesystem::path& folder) {
+  Pipe pipe;
+  pid_t process = 0;
+  start(words, folder, pipe, process);
   pipe.close_writing();
   ProgramResult result;
   std::array<char, 4096> block{};
@@ -71,6 +114,7 @@ ProgramResult run_program(const std::vector<std::string>& words) {
     if (count <= 0) break;
     result.output.append(block.data(), static_cast<std::size_t>(count));
   }
+  running = 0;
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }

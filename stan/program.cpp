@@ -104,14 +104,15 @@ std::string expand(const std::string& code, const std::vector<std::string>& fold
 
 /// Where the comment or string that begins at `at` ends; `at` itself if none begins there.
 std::size_t end_of_aside(std::string_view code, std::size_t at) {
-  const auto after = [&](std::string_view end) {
-    const std::size_t found = code.find(end, at + 1);
+  // `begin` is no part of the end: "/*/" opens a comment and does not close it.
+  const auto after = [&](std::string_view begin, std::string_view end) {
+    const std::size_t found = code.find(end, at + begin.size());
     return found == std::string_view::npos ? code.size() : found + end.size();
   };
   const std::string_view rest = code.substr(at);
-  if (rest.starts_with("//")) return after("\n");
-  if (rest.starts_with("/*")) return after("*/");
-  if (rest.starts_with('"')) return after("\"");
+  if (rest.starts_with("//")) return after("//", "\n");
+  if (rest.starts_with("/*")) return after("/*", "*/");
+  if (rest.starts_with('"')) return after("\"", "\"");
   return at;
 }
 

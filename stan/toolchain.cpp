@@ -67,7 +67,7 @@ files::path fetch(Part part, const files::path& folder) {
   words.insert(words.end(), wanted.platform.begin(), wanted.platform.end());
   const std::string package = fmt::format("{}=={}", wanted.package, wanted.version);
   words.push_back(package);
-  const ProgramResult result = run_program(words);
+  const ProgramResult result = run_program(words, folder);
   const bool no_pip = result.output.find("No module named pip") != std::string::npos;
   if (no_pip) {
     throw ConfigError(
@@ -96,8 +96,8 @@ void unpack(Part part, const files::path& wheel, const files::path& folder) {
                     "expected {}",
                     wheel.string(), wanted.package, wanted.version, sum, wanted.sha256));
   }
-  const ProgramResult result =
-      run_program({python(), "-m", "zipfile", "--extract", wheel.string(), folder.string()});
+  const ProgramResult result = run_program(
+      {python(), "-m", "zipfile", "--extract", wheel.string(), folder.string()}, folder);
   if (result.code != 0) {
     throw FileError(fmt::format("cannot unpack {} into {}:\n{}", wheel.string(), folder.string(),
                                 result.output));

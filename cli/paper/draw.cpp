@@ -27,7 +27,8 @@ fs::path drawing_program() {
 std::string find_python() {
   for (const char* const python : {"/usr/bin/python3", "python3"}) {
     if (stan::find_program(python).empty()) continue;
-    if (stan::run_program({python, "-c", "import jinja2, matplotlib"}).code == 0) return python;
+    if (stan::run_program({python, "-c", "import jinja2, matplotlib"}, "/").code == 0)
+      return python;
   }
   return "";
 }

@@ -33,11 +33,25 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-/// Whether a sequence is a control character, C0 or C1.
-bool is_control(std::string_view sequence) {
+/// The character of a valid sequence.
+char32_t character_of(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7f;
-  return sequence.size() == 2 && first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0;
+  if (sequence.size() == 1) return first;
+  char32_t character = first & (0xffU >> (sequence.size() + 1));
+  for (const char next : sequence.substr(1)) {
+    character = character << 6U | (static_cast<unsigned char>(next) & 0x3fU);
+  }
+  return character;
+}
+
+/// Whether a sequence is a control character, C0 or C1; or one that breaks the line or changes the
+/// direction of the text around it, so that a name could look like another.
+bool is_control(std::string_view sequence) {
+  const char32_t c = character_of(sequence);
+  const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+  const bool direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+                         (c >= 0x2066 && c <= 0x2069);
+  return control || direction || c == 0x2028 || c == 0x2029;
 }
 
 bool needs_no_quotes(char c) {
@@ -64,8 +78,8 @@ std::string visible(std::string_view text) {
     if (sequence.empty()) {
       fmt::format_to(std::back_inserter(shown), "\\x{:02x}", byte);
     } else if (is_control(sequence) && sequence != "\n" && sequence != "\t") {
-      const auto last = static_cast<unsigned char>(sequence.back());
-      fmt::format_to(std::back_inserter(shown), "\\u{:04x}", last);
+      fmt::format_to(std::back_inserter(shown), "\\u{:04x}",
+                     static_cast<unsigned>(character_of(sequence)));
     } else {
       shown += sequence;
     }

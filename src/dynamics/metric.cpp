@@ -189,7 +189,8 @@ std::shared_ptr<const Metric> make_diagonal_metric(std::span<const double> inver
 std::shared_ptr<const Metric> make_dense_metric(std::size_t dimension,
                                                 std::span<const double> inverse_mass) {
   if (dimension == 0) throw ConfigError("dense metric: dimension 0, must be at least 1");
-  if (inverse_mass.size() != dimension * dimension) {
+  // The square of a stored dimension may overflow.
+  if (inverse_mass.size() % dimension != 0 || inverse_mass.size() / dimension != dimension) {
     throw ConfigError(fmt::format("dense metric: found {} numbers, expected {} x {}",
                                   inverse_mass.size(), dimension, dimension));
   }

@@ -16,9 +16,20 @@ std::string origin_of(const std::string& essence, std::size_t chain) {
   return fmt::format("{} chain {}", essence, chain + 1);
 }
 
+DataError other_layout(const RunFolder& folder, std::size_t chain, const Error& cause) {
+  const std::filesystem::path path = folder.checkpoint(chain);
+  return DataError(fmt::format(
+      "{}: is whole, but this build of rehmc cannot read it ({}): another build wrote it{}",
+      path.string(), cause.what(), still_usable(folder, chain, path)));
+}
+
 ChainCheckpoint parse_checkpoint(const std::string& bytes, const RunFolder& folder,
                                  const std::string& essence, std::size_t chain) {
-  auto checkpoint = ArchiveReader(bytes).get<ChainCheckpoint>();
+  ChainCheckpoint checkpoint = of_this_layout(folder, chain, [&] {
+    auto read = ArchiveReader(bytes).get<ChainCheckpoint>();
+    if (read.origin == origin_of(essence, chain)) read.facts();
+    return read;
+  });
   if (checkpoint.origin != origin_of(essence, chain)) {
     throw DataError(fmt::format(
         "{}: belongs to another chain or another run, or {} was changed after rehmc wrote it: they "

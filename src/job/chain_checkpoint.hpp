@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
 #include "rehmc/job/manifest.hpp"
 #include "rehmc/output/chain_facts.hpp"
 #include "rehmc/output/run_folder.hpp"
@@ -45,6 +46,20 @@ struct ChainCheckpoint {
 
 /// Identifies a chain of a run: the essence of its manifest, and the number of the chain.
 std::string origin_of(const std::string& essence, std::size_t chain);
+
+/// The error about a checkpoint whose checksum fits, but whose content cannot be read: another
+/// build of rehmc, with another layout, wrote it.
+DataError other_layout(const RunFolder& folder, std::size_t chain, const Error& cause);
+
+/// Reads a part of a checkpoint whose checksum fits; what DataError says is about its layout.
+template <class Read>
+auto of_this_layout(const RunFolder& folder, std::size_t chain, Read&& read) {
+  try {
+    return read();
+  } catch (const DataError& error) {
+    throw other_layout(folder, chain, error);
+  }
+}
 
 /// The checkpoint in these bytes. DataError if they end too early, or if it belongs to another
 /// chain, another run or other settings.

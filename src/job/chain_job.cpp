@@ -59,8 +59,10 @@ std::unique_ptr<Chain> ChainJob::make_chain(const ChainCheckpoint* stored) const
   if (stored == nullptr) {
     return std::make_unique<Chain>(*place_.density, settings().sample, address, summed());
   }
-  ArchiveReader reader(stored->chain);
-  return std::make_unique<Chain>(*place_.density, settings().sample, address, reader, summed());
+  return of_this_layout(*place_.folder, place_.chain, [&] {
+    ArchiveReader reader(stored->chain);
+    return std::make_unique<Chain>(*place_.density, settings().sample, address, reader, summed());
+  });
 }
 
 void ChainJob::open() {

@@ -55,9 +55,10 @@ class Inspection {
       say(Kind::note, fmt::format("{} is writing into this folder", writer));
     }
     inspect_inputs();
-    for (int c = 0; c < manifest_.settings.sample.chains; ++c) {
-      inspect_chain(static_cast<std::size_t>(c));
-    }
+    const auto chains = static_cast<std::size_t>(manifest_.settings.sample.chains);
+    const std::size_t begun = std::min(chains, folder_.last_chain());
+    for (std::size_t c = 0; c < begun; ++c) inspect_chain(c);
+    if (begun < chains) inspect_not_begun(begun, chains);
     inspect_ends();
     return std::move(findings_);
   }
@@ -121,13 +122,27 @@ class Inspection {
         [&] { inspect_stored(chain, parse_checkpoint(stored.content, folder_, essence_, chain)); });
   }
 
+  /// Chains of which there is no file.
+  void inspect_not_begun(std::size_t first, std::size_t end) {
+    unfinished_ = true;
+    draws_.push_back(0);
+    const std::string chains = first + 1 == end ? fmt::format("chain {}", end)
+                                                : fmt::format("chains {} to {}", first + 1, end);
+    if (files::exists(folder_.summary())) {
+      // Which is written when all chains have draws.
+      say(Kind::problem, fmt::format("{}: all files of {} are missing; {} starts over",
+                                     folder_.path().string(), chains, command("resume")));
+    } else {
+      say(Kind::note, fmt::format("{} {} not started", chains, first + 1 == end ? "has" : "have"));
+    }
+  }
+
   /// A chain without a checkpoint: it did not get that far, or its checkpoints were lost.
   void inspect_missing(std::size_t chain, const std::vector<std::string>& problems) {
     const bool missing = std::all_of(problems.begin(), problems.end(),
                                      [](const auto& p) { return p.ends_with("is missing"); });
     if (missing && !files::exists(folder_.draws(chain))) {
-      say(Kind::note, fmt::format("chain {} has not started", chain + 1));
-      return;
+      return inspect_not_begun(chain, chain + 1);
     }
     const std::string advice = fmt::format("; {} starts the chain over", command("resume"));
     // Whatever ended the run before the first checkpoint also ended it before the summary.

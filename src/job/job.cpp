@@ -123,7 +123,10 @@ bool Job::judge_until(const std::vector<Condition>& conditions, std::uint64_t dr
   // To use the gradients costs most of a look: only if the other conditions hold.
   const bool others_met = std::ranges::all_of(
       conditions, [&](const Condition& c) { return c.about_gradients() || met(c); });
-  if ((others_met || last) && std::ranges::any_of(conditions, about_gradients)) {
+  // Gradients that are not stored are known before an interruption and not after it, but both must
+  // stop at the same draw.
+  const bool known = !manifest_.settings.store_draws || manifest_.settings.store_gradients;
+  if (known && (others_met || last) && std::ranges::any_of(conditions, about_gradients)) {
     sharpening = sharpen_run(result_, parameters, !manifest_.settings.sample.sharpen);
   }
   until_verdict_.clear();

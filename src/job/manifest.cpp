@@ -26,10 +26,23 @@ namespace files = std::filesystem;
 
 constexpr int format_version = 3;
 
+constexpr std::string_view format_name = "rehmc run folder";
+
+/// Whether there is a manifest of ours: other programs have a manifest.json, too.
+bool holds_run(const RunFolder& folder) {
+  return files::is_regular_file(folder.manifest()) &&
+         read_file(folder.manifest()).find(format_name) != std::string::npos;
+}
+
+/// In a folder without a run. Where a process of rehmc ended before there was a manifest, its lock
+/// is left; without it, a model.stan or a chain-1.csv is somebody's own.
 bool holds_other_files(const RunFolder& folder) {
+  const bool begun = was_locked(folder);
   const files::directory_iterator entries(folder.path());
-  return std::any_of(begin(entries), end(entries), [](const auto& entry) {
-    return !RunFolder::is_ours(entry.path().filename().string());
+  return std::any_of(begin(entries), end(entries), [&](const auto& entry) {
+    const files::path& path = entry.path();
+    if (path == folder.lock() || path == folder.probe()) return false;
+    return !begun || path == folder.manifest() || !RunFolder::is_ours(path.filename().string());
   });
 }
 
@@ -71,7 +84,7 @@ namespace {
 /// Everything but the checksum.
 Json manifest_json(const Manifest& manifest) {
   Json json;
-  json["format"] = "rehmc run folder";
+  json["format"] = format_name;
   json["format_version"] = format_version;
   json["version"] = manifest.version;
   json["created"] = manifest.created;
@@ -174,6 +187,31 @@ void require_ordinary_files(const RunFolder& folder) {
 
 }  // namespace
 
+namespace {
+
+/// A manifest whose checksum fits: if it cannot be read, it is not damaged.
+Manifest understood(const Json& json, const RunFolder& folder) {
+  const auto other = [&](const std::exception& error) {
+    return DataError(fmt::format(
+        "{}: written by another build of rehmc ({}): this one cannot read its settings ({}){}",
+        folder.manifest().string(), json.value("version", "unknown"), error.what(),
+        still_usable(folder, 0, folder.manifest())));
+  };
+  Manifest manifest;
+  try {
+    manifest = manifest_from_json(json);
+    recorded_columns(names_of(manifest.quantities), manifest.settings);
+  } catch (const Json::exception& error) {
+    throw other(error);
+  } catch (const Error& error) {
+    throw other(error);
+  }
+  require_plain_names(manifest);
+  return manifest;
+}
+
+}  // namespace
+
 Manifest read_manifest(const RunFolder& folder) {
   const std::string path = folder.manifest().string();
   if (!files::is_directory(folder.path())) {
@@ -188,21 +226,17 @@ Manifest read_manifest(const RunFolder& folder) {
     const std::string text = read_file(folder.manifest());
     require_json_depth(text, path);
     const Json json = Json::parse(text);
-    if (json.at("format") != "rehmc run folder" || json.at("format_version") != format_version) {
+    if (json.at("format") != format_name || json.at("format_version") != format_version) {
       throw DataError(
           fmt::format("{}: written by another version of rehmc ({}); this one reads "
                       "format {}",
                       path, json.value("version", "unknown"), format_version));
     }
     require_checksum(json, folder);
-    Manifest manifest = manifest_from_json(json);
-    require_plain_names(manifest);
-    return manifest;
+    return understood(json, folder);
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: is damaged: {}{}", path, error.what(),
                                 still_usable(folder, 0, folder.manifest())));
-  } catch (const ConfigError& error) {
-    throw DataError(fmt::format("{}: is damaged: {}", path, error.what()));
   }
 }
 
@@ -214,12 +248,13 @@ void refuse_if_in_use(const RunFolder& folder, bool force) {
   if (!files::is_directory(folder.path())) {
     throw CreateError(fmt::format("{}: is a file, not a folder; choose another --output", path));
   }
-  if (!files::exists(folder.manifest()) && holds_other_files(folder)) {
+  const bool run = holds_run(folder);
+  if (!run && holds_other_files(folder)) {
     throw CreateError(fmt::format(
         "{}: exists and holds files that rehmc did not write; choose another --output", path));
   }
   // A run that was killed before it had a manifest contains nothing to protect.
-  if (files::exists(folder.manifest()) && !force) {
+  if (run && !force) {
     throw CreateError(
         fmt::format("{}: already holds a run; choose another --output, continue it (rehmc "
                     "resume {}), or replace it with --force",

@@ -27,6 +27,8 @@ bool is_current(const FileLock& lock, const std::filesystem::path& path) {
          ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
+constexpr std::string_view owner_begin = "process ";
+
 std::string owner_in(const std::filesystem::path& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
@@ -39,7 +41,7 @@ std::string owner_in(const std::filesystem::path& path) {
 void write_owner(const FileLock& lock) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  const std::string owner = fmt::format("process {} on {}\n", ::getpid(), host.data());
+  const std::string owner = fmt::format("{}{} on {}\n", owner_begin, ::getpid(), host.data());
   if (::ftruncate(lock.descriptor(), 0) != 0) return;
   [[maybe_unused]] const ssize_t written =
       ::pwrite(lock.descriptor(), owner.data(), owner.size(), 0);
@@ -66,6 +68,11 @@ RunLock::RunLock(const RunFolder& folder) : path_(folder.lock()), lock_(take(fol
 RunLock::~RunLock() {
   // While it is held, so that nobody else's file is removed.
   if (lock_.descriptor() >= 0) ::unlink(path_.c_str());
+}
+
+bool was_locked(const RunFolder& folder) {
+  return std::filesystem::is_regular_file(folder.lock()) &&
+         owner_in(folder.lock()).starts_with(owner_begin);
 }
 
 std::string writer_of(const RunFolder& folder) {

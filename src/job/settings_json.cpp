@@ -78,9 +78,12 @@ RunSettings settings_from_json(const Json& json) {
     json.at("start").get_to(settings.sample.start);
     if (json.contains("initial_metric")) {
       const Json& metric = json.at("initial_metric");
+      const int kind = metric.at("kind").get<int>();
+      if (kind < 0 || kind > static_cast<int>(greatest(MetricKind{}))) {
+        throw DataError(fmt::format("stored settings: there is no metric of kind {}", kind));
+      }
       settings.sample.warmup.initial_metric =
-          make_metric(static_cast<MetricKind>(metric.at("kind").get<int>()),
-                      metric.at("dimension").get<std::size_t>(),
+          make_metric(static_cast<MetricKind>(kind), metric.at("dimension").get<std::size_t>(),
                       metric.at("numbers").get<std::vector<double>>());
     }
   } catch (const Json::exception& error) {

@@ -53,11 +53,22 @@ void sync_folder(const std::filesystem::path& folder) {
   if (!synced) throw_file_error(path, "sync");
 }
 
+void require_replaceable(const std::filesystem::path& path) {
+  using std::filesystem::file_type;
+  std::error_code error;
+  const file_type type = std::filesystem::symlink_status(path, error).type();
+  const bool replaceable = type == file_type::not_found || type == file_type::none ||
+                           type == file_type::regular || type == file_type::symlink;
+  if (replaceable) return;
+  throw FileError(fmt::format("{}: cannot write it: it is no ordinary file", path.string()));
+}
+
 void write_whole(const std::filesystem::path& path, std::string_view text) {
   write_whole(path, text, {});
 }
 
 void write_whole(const std::filesystem::path& path, std::string_view head, std::string_view body) {
+  require_replaceable(path);
   std::filesystem::path temporary = path;
   temporary += ".tmp";
   const int descriptor = ::open(temporary.c_str(), creation_flags, 0666);

@@ -284,6 +284,40 @@ class Faults(unittest.TestCase):
         self.assertEqual(refused.returncode, CANNOT_CREATE)
         self.assertEqual(os.listdir(other), ["thesis.tex"])
 
+    def test_files_of_the_user_are_kept(self):
+        small = ["sample", "funnel", "--seed", "1", "--warmup", "20", "--draws", "20", "--chains", "2", "--quiet", "--output"]
+        # Without a run, even names that rehmc uses are the user's: a program, its data, CSV files of CmdStan.
+        names = ("model.stan", "data.json", "chain-1.csv", "summary.json", "manifest.json", "report.html", "metric-1.json")
+        for name in names:
+            for force in ([], ["--force"]):
+                with self.subTest(f"{name} {force}"):
+                    folder = self.path / f"folder-{name}-{len(force)}"
+                    folder.mkdir()
+                    (folder / name).write_text('{"name": "mine"}')
+                    refused = rehmc(*small, folder, *force)
+                    self.assertEqual(refused.returncode, CANNOT_CREATE, refused.stderr)
+                    self.assertEqual(os.listdir(folder), [name])
+                    self.assertEqual((folder / name).read_text(), '{"name": "mine"}')
+        # Beside a run, only names that rehmc gives.
+        run = self.path / "run"
+        self.assertEqual(rehmc(*small, run).returncode, 0)
+        mine = ["chain-notes.txt", "data.json.bak", "checkpoint-old.tar", "metric-1.json.orig", "states-1.png", "model.stan~", "report.html.tmp2"]
+        for name in mine:
+            (run / name).write_text("mine")
+        self.assertEqual(rehmc(*small, run, "--force").returncode, 0)
+        for name in mine:
+            self.assertEqual((run / name).read_text(), "mine", name)
+        # Whatever a process that was killed before it had a manifest left is nobody's.
+        begun = self.path / "begun"
+        begun.mkdir()
+        (begun / ".lock").write_text("process 1 on host\n")
+        (begun / "data.json.tmp").write_text("{")
+        self.assertEqual(rehmc(*small, begun).returncode, 0)
+
+    def test_paths_that_cannot_be_folders(self):
+        run = self.path / "run"
+        small = ["sample", "funnel", "--seed", "1", "--warmup", "20", "--draws", "20", "--quiet", "--output"]
+        self.assertEqual(rehmc(*small, run).returncode, 0)
         for path in ("/proc/nobody/run", run / "summary.json", run / "summary.json" / "run"):
             result = rehmc(*small, path)
             self.assertEqual(result.returncode, CANNOT_CREATE, path)

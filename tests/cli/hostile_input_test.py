@@ -12,7 +12,7 @@ import unittest
 
 from command import rehmc
 
-USAGE, DATA, CONFIG = 64, 65, 78
+USAGE, DATA, INPUT_OUTPUT, CONFIG = 64, 65, 74, 78
 SHORT = ["--seed", 1, "--chains", 2, "--warmup", 50, "--draws", 40, "--quiet"]
 BRIDGES = pathlib.Path(os.environ["REHMC"]).parent / "tests/bridge"
 DEEP = 200_000
@@ -95,6 +95,32 @@ class HostileInput(unittest.TestCase):
                 self.assertEqual(shlex.split(words)[2], run)
             else:
                 self.assertIn(r"$'", words)
+
+    def test_names_of_programs_that_are_not_text(self):
+        for name in (b"bad\xff.stan", b"bad\x1b[31m.stan", "bad\u202e.stan".encode()):
+            program = os.fsdecode(os.fsencode(self.path) + b"/" + name)
+            with open(program, "w", encoding="utf-8") as file:
+                file.write("parameters { real x; } model { x ~ normal(0, 1); }")
+            result = rehmc("sample", program, *SHORT, "--output", self.path / "run", errors="surrogateescape")
+            self.assertEqual(result.returncode, DATA, result.stderr)
+            self.assertIn("the name of this file", result.stderr)
+            self.assertFalse((self.path / "run").exists())
+
+    def test_devices_are_not_replaced(self):
+        program = self.write("model.stan", "parameters { real x; } model { x ~ normal(0, 1); }")
+        pipe = self.path / "pipe"
+        os.mkfifo(pipe)
+        result = rehmc("cmdstan-exe", program, "--output", pipe)
+        self.assertEqual(result.returncode, INPUT_OUTPUT, result.stderr)
+        self.assertIn(str(pipe), result.stderr)
+        self.assertTrue(pipe.is_fifo())
+
+    def test_text_whose_direction_changes_is_shown(self):
+        text = "lp__,a\u202eb,c\u2066d\u2028e\n" + "".join(f"-1,{i % 7},{i % 5}\n" for i in range(100))
+        result = rehmc("summary", self.write("turned.csv", text))
+        for character in "\u202e\u2066\u2028":
+            self.assertNotIn(character, result.stdout)
+            self.assertIn(f"\\u{ord(character):04x}", result.stdout)
 
     def test_control_characters_are_shown(self):
         text = "# model = a\x1b]0;owned\x07b\nlp__,accept_stat__,a\x1b[31m,b\x9b31m,c\x7f\n"

@@ -135,7 +135,7 @@ class Code(WithFolder):
         secret = self.path / "secret.txt"
         secret.write_text("the treasure is below the old oak", encoding="utf-8")
         blocks = "parameters { real x; }\nmodel { x ~ normal(0, 1); }\n"
-        for include in (f"#include {secret}\n{blocks}", f'{blocks} #include "{secret}"', f"/* */ #include <{secret}>\n{blocks}"):
+        for include in (f"#include {secret}\n{blocks}", f'{blocks} #include "{secret}"', f"/* */ #include <{secret}>\n{blocks}", f'/*/ " */ #include <{secret}>\n//"\n{blocks}'):
             run = self.make_program(include, {"stan_backend": "interpret"})
             for command in ("resume", "extend"):
                 with self.subTest(f"{command} {include}"):
@@ -143,6 +143,18 @@ class Code(WithFolder):
                     self.assertEqual(result.returncode, DATA, result.stderr)
                     self.assertIn("model.stan" if command == "resume" else "manifest.json", result.stderr)
                     self.assertNotIn("old oak", result.stdout + result.stderr)
+
+    def test_python_does_not_load_modules_from_here(self):
+        """Python would look for pip and zipfile in the folder where it is started."""
+        here, told = self.path / "here", self.path / "told"
+        for folder in (here, self.path / "bin"):
+            folder.mkdir()
+        python = self.path / "bin/python3"
+        python.write_text(f"#!/bin/sh\npwd > {told}\nexit 1\n", encoding="utf-8")
+        python.chmod(0o755)
+        environment = {**self.environment, "PATH": f"{python.parent}:{os.environ['PATH']}"}
+        rehmc("stan", "install", "--interpreter", cwd=here, env=environment)
+        self.assertIn(str(self.path / "cache"), told.read_text(encoding="utf-8"))
 
     def test_links_are_not_followed(self):
         precious = self.path / "precious"
@@ -283,6 +295,69 @@ class Integrity(WithFolder):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(differences(run, whole), [])
                 self.assertEqual(self.rehmc("check", run).returncode, 0)
+
+    def test_settings_that_no_run_has(self):
+        """An attacker can make the checksum fit."""
+        whole = self.sample()
+
+        def metric(kind, dimension, numbers):
+            return lambda told: told["settings"].update(initial_metric={"kind": kind, "dimension": dimension, "numbers": numbers})
+
+        changes = [
+            metric(2, 2**32, []), metric(2, 2**63, []), metric(1, 2**60, []), metric(3, 2**63, [1]), metric(-1, 10, 10 * [1]), metric(77, 10, 10 * [1]),
+            lambda told: told.update(parameters=[]), lambda told: told["settings"].update(save=["nothing"]),
+            lambda told: told["settings"].update(until="("), lambda told: told["settings"].update(start=[[None]]),
+        ]  # fmt: skip
+        for i, change in enumerate(changes):
+            run = self.copy(whole)
+            edit_manifest(run, change)
+            for command in COMMANDS:
+                with self.subTest(f"{command} {i}"):
+                    self.assert_names(self.rehmc(command, run), DATA, "manifest.json")
+
+    def test_many_chains_of_which_there_is_nothing(self):
+        run = self.sample()
+        edit_manifest(run, lambda told: told["settings"]["run"].update(chains=1_000_000))
+        result = self.rehmc("check", run)
+        self.assertEqual(result.returncode, DATA)
+        self.assertIn("chains 3 to 1000000", result.stdout)
+        self.assertLess(len(result.stdout.splitlines()), 20)
+
+    def test_a_chain_without_any_file(self):
+        whole = self.sample()
+        for chain in (1, 2):
+            run = self.copy(whole)
+            for path in [*run.glob(f"*-{chain}.*"), *run.glob(f"checkpoint-{chain}-*")]:
+                path.unlink()
+            self.assert_names(self.rehmc("check", run), DATA, f"all files of chain {chain} are missing")
+            self.assertEqual(self.rehmc("resume", run, "--quiet").returncode, 0)
+            self.assertEqual(differences(run, whole), [])
+
+    def test_other_builds_are_not_called_damaged(self):
+        """A folder whose checksums fit, but whose settings or checkpoints have another layout."""
+        whole = self.sample()
+
+        def lose_setting(run):
+            edit_manifest(run, lambda told: told["settings"].pop("nuts"))
+            return "manifest.json"
+
+        def cut_checkpoint(run):
+            path = run / "checkpoint-1.bin"
+            first, rest = path.read_bytes().split(b"\n", 1)
+            content = rest[8 + 8 + 32 : -8]  # behind its length and checksum
+            size = len(content).to_bytes(8, "little")
+            path.write_bytes(first + b"\n" + size + (32).to_bytes(8, "little") + content_hash(content).encode() + content)
+            return "checkpoint-1.bin"
+
+        for damage in (lose_setting, cut_checkpoint):
+            run = self.copy(whole)
+            name = damage(run)
+            for command in COMMANDS:
+                with self.subTest(f"{command} {name}"):
+                    result = self.rehmc(command, run)
+                    self.assert_names(result, DATA, name)
+                    self.assertIn("another build", result.stdout + result.stderr)
+                    self.assertNotIn("damaged", result.stdout + result.stderr)
 
     def test_changed_manifests(self):
         whole = self.sample()

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -245,21 +246,56 @@ class Signals(WithFolder):
 
     def test_what_follows_the_last_draw_can_be_interrupted(self):
         straight, run = self.path / "straight", self.path / "run"
-        words = ["sample", "standard-normal", "--seed", 1, "--chains", 2, "--warmup", 50, "--draws", 6000, "--quiet"]
-        for folder in (straight, run):
-            result = rehmc(*words, "--output", folder)
-            self.assertEqual(result.returncode, 0, result.stderr)
+        words = ["sample", "standard-normal", "--seed", 1, "--chains", 2, "--warmup", 50, "--draws", 4000, "--quiet"]
+        result = rehmc(*words, "--output", straight)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        shutil.copytree(straight, run)
         (run / "summary.json").unlink()
         (run / "checksums.xxh").unlink()
+        # What resume says of this damage comes after the last draw, and just before sharpening.
+        (run / "checkpoint-1.bin").write_bytes(b"")
         process = start("resume", run, "--quiet")
-        self.wait_for(process, run / "summary.json")  # the netCDF file and the report follow
+        self.assertIn("checkpoint-1.bin", process.stderr.readline())
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
+        self.assertFalse((run / "summary.json").exists())
         self.assertEqual(process.returncode, INTERRUPTED, errors)
         self.assertIn(f"rehmc resume {run}", errors)
         result = rehmc("resume", run, "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(differences(run, straight), [])
+
+
+    def test_a_compiler_ends_with_its_command(self):
+        """In the phases before sampling, and whatever program runs then."""
+        number, program = self.path / "number", self.path / "model.stan"
+        stanc = self.path / "cmdstan/bin/stanc"
+        stanc.parent.mkdir(parents=True)
+        for part in ("stan/src", "stan/lib/stan_math/stan", "stan/lib/stan_math/lib/tbb"):
+            (self.path / "cmdstan" / part).mkdir(parents=True)
+        stanc.write_text(f"#!/bin/sh\necho $$ > {number}.tmp\nmv {number}.tmp {number}\nsleep 1000\n", encoding="utf-8")
+        stanc.chmod(0o755)
+        program.write_text("parameters { real x; } model { x ~ normal(0, 1); }", encoding="utf-8")
+        words = ["--cmdstan", self.path / "cmdstan"]
+        for command in (["compile", program, *words], ["sample", program, *words, "--stan-backend", "compile"]):
+            for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with self.subTest(f"{command[0]} {which.name}"):
+                    number.unlink(missing_ok=True)
+                    process = start(*command, env={**os.environ, "XDG_CACHE_HOME": str(self.path / "cache")}, cwd=self.path)
+                    self.wait_for(process, number)
+                    process.send_signal(which)
+                    _, errors = process.communicate(timeout=60)
+                    self.assertEqual(process.returncode, INTERRUPTED, errors)
+                    self.assertIn("interrupted", errors)
+                    self.wait_until_gone(int(number.read_text(encoding="utf-8")))
+
+    def wait_until_gone(self, process):
+        for _ in range(1000):
+            state = pathlib.Path(f"/proc/{process}/stat")
+            if not state.exists() or state.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z":
+                return
+            time.sleep(0.01)
+        self.fail("the program goes on")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 // Loaded by LD_PRELOAD: counts calls of the system, and lets those of a number fail.
 //
 // REHMC_FAULT=KIND:NUMBER:ERRNO:COUNT fails calls NUMBER to NUMBER + COUNT - 1 of that kind, with
-// this errno. REHMC_FAULT_COUNTS=FILE gets the number of calls of each kind when the process exits.
-// Only calls after the beginning of main count: what other libraries do at their start is not ours.
+// this errno. Calls of the kind `change` are all that change files; there the process is killed
+// instead, before the call, or in the middle of a write. REHMC_FAULT_COUNTS=FILE gets the number of
+// calls of each kind when the process exits. Only calls after the beginning of main count: what
+// other libraries do at their start is not ours.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -16,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -49,10 +52,11 @@ enum Kind {
   start_thread,
   allocate,
   allocate_hdf5,
+  change_file,
 };
-constexpr std::array<std::string_view, 15> names{"open",   "read",     "write",  "print",  "sync",
-                                                 "rename", "truncate", "mkdir",  "unlink", "link",
-                                                 "lock",   "mmap",     "thread", "alloc",  "hdf5"};
+constexpr std::array<std::string_view, 16> names{
+    "open",   "read", "write", "print", "sync",   "rename", "truncate", "mkdir",
+    "unlink", "link", "lock",  "mmap",  "thread", "alloc",  "hdf5",     "change"};
 
 struct Plan {
   int kind = -1;
@@ -95,9 +99,21 @@ void write_counts() {
   syscall(SYS_close, file);
 }
 
+/// Whether the process must be killed before or in this call, which changes a file.
+bool ends_here(Kind kind) {
+  if (kind < write_file || kind > link_file || kind == print_text || !in_main) return false;
+  return ++calls[change_file] == plan.number && plan.kind == change_file;
+}
+
+[[noreturn]] void end_process() {
+  kill(getpid(), SIGKILL);
+  for (;;) pause();
+}
+
 /// Counts a call, and sets errno if it must fail. `first`: whether it is the first that fails.
 bool fails(Kind kind, bool* first = nullptr) {
   if (!in_main) return false;
+  if (kind != write_file && ends_here(kind)) end_process();
   const long number = ++calls[kind];
   if (plan.kind != kind || number < plan.number || number >= plan.number + plan.count) return false;
   if (first != nullptr) *first = number == plan.number;
@@ -115,6 +131,10 @@ Function* next(const char* name) {
 template <class Write>
 ssize_t write_or_fail(std::size_t size, Write&& write) {
   bool first = false;
+  if (ends_here(write_file)) {
+    write(size / 2);
+    end_process();
+  }
   if (!fails(write_file, &first)) return write(size);
   return first && plan.count > 1 && size > 1 ? write(size / 2) : -1;
 }

@@ -24,6 +24,9 @@ class RunLock {
   FileLock lock_;
 };
 
+/// Whether a process of rehmc has the lock, or ended without giving it back.
+bool was_locked(const RunFolder& folder);
+
 /// Who is writing into the folder, as in "process 123 on host"; empty if nobody is.
 std::string writer_of(const RunFolder& folder);
 

@@ -10,6 +10,9 @@
 
 namespace rehmc {
 
+/// FileError if there is a device, a pipe or a folder of this name: renaming would replace it.
+void require_replaceable(const std::filesystem::path& path);
+
 /// Writes a file atomically: after a crash it is complete or does not exist. It is written under a
 /// temporary name and renamed when the bytes are on the disk. FileError names the cause.
 void write_whole(const std::filesystem::path& path, std::string_view text);

@@ -42,6 +42,9 @@ class RunFolder {
   /// Whether any chain has stored a checkpoint.
   bool has_checkpoint() const;
 
+  /// The greatest number of a chain of which there is a file; 0 if there is none.
+  std::size_t last_chain() const;
+
   /// Whether rehmc may have written a file of this name; temporary files included.
   static bool is_ours(std::string_view name);
 

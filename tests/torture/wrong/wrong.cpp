@@ -1,6 +1,7 @@
 // How often a run notices that its model is wrong.
 //
-// Call: wrong RUNS SEED THREADS.
+// Call: wrong RUNS SEED THREADS; or wrong --describe, which prints the faults, and the data of
+// wrong.stan.
 //
 // The model is a logistic regression with five coefficients and one fault in the first of them.
 // Prints one line for each fault: its name and size, in how many runs the spot check failed, the
@@ -98,6 +99,20 @@ class Regression {
     return value + spoil(x[0], gradient[0]);
   }
 
+  void print_data() const {
+    std::printf("\"n\": %zu, \"k\": %zu, \"x\": [", observations, coefficients);
+    for (std::size_t i = 0; i < observations; ++i) {
+      for (std::size_t k = 0; k < coefficients; ++k) {
+        std::printf("%s%.17g", k > 0 ? ", " : i > 0 ? "], [" : "[", covariates_[i][k]);
+      }
+    }
+    std::printf("]], \"y\": [");
+    for (std::size_t i = 0; i < observations; ++i) {
+      std::printf("%s%g", i > 0 ? ", " : "", success_[i]);
+    }
+    std::printf("]");
+  }
+
  private:
   /// What the fault adds to the log density.
   double spoil(double x, double& derivative) {
@@ -184,10 +199,26 @@ void run(int runs, std::uint64_t seed, unsigned threads) {
   }
 }
 
+void describe() {
+  std::printf("{\"faults\": [");
+  for (const Wrong& fault : faults) {
+    std::printf("%s{\"name\": \"%s\", \"size\": %g}", &fault == faults.data() ? "" : ", ",
+                std::string(fault.name).c_str(), fault.size);
+  }
+  const Place place = right_place();
+  std::printf("], \"data\": {\"place\": %.17g, \"scale\": %.17g, ", place.mean, place.sd);
+  Regression({}, {}).print_data();
+  std::printf("}}\n");
+}
+
 }  // namespace
 }  // namespace rehmc::wrong
 
 int main(int count, char** words) {
+  if (count == 2 && std::string_view(words[1]) == "--describe") {
+    rehmc::wrong::describe();
+    return 0;
+  }
   if (count != 4) return 64;
   rehmc::wrong::run(std::atoi(words[1]), std::strtoull(words[2], nullptr, 10),
                     static_cast<unsigned>(std::atoi(words[3])));
