@@ -75,7 +75,7 @@ MeanError with_unseen_events(const ChainTable& series, double squared_error, dou
 }
 
 double unseen_remainder(const ChainTable& target, double squared_error_of_target,
-                        const ChainTable& left, double growth) {
+                        const ChainTable& left, const UnseenExcursion& unseen) {
   const std::size_t length = stretch(target, squared_error_of_target);
   if (length == 0) return 0;
   const std::vector<double> whole = excursions_of(target, length);
@@ -88,12 +88,12 @@ double unseen_remainder(const ChainTable& target, double squared_error_of_target
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
       [&](std::size_t a, std::size_t b) { return std::abs(whole[a]) > std::abs(whole[b]); });
   order.resize(count);
-  double unexplained = 0;
+  if (order.empty()) return 0;
+  double unexplained = unseen.least_left;
   for (const std::size_t k : order) {
-    if (whole[k] != 0) unexplained = std::max(unexplained, std::abs(rest[k] / whole[k]));
+    if (whole[k] != 0) unexplained = std::max(unexplained, std::pow(rest[k] / whole[k], 2));
   }
-  const double remainder = count > 0 ? unexplained * whole[order.front()] : 0;
-  return growth * remainder * remainder;
+  return unseen.growth * unexplained * std::pow(whole[order.front()], 2);
 }
 
 double student_widening(double degrees) {

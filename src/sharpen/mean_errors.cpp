@@ -29,22 +29,27 @@ MeanError MeanErrors::error_with(const Eigen::Ref<const Eigen::VectorXd>& series
   if (!(squared > 0)) return {squared, std::numeric_limits<double>::infinity()};
   // The series is kept in units of its sd.
   const double unit = squared * effective_;
-  MeanError error = with_unseen_events(series_, squared / unit, expected(series_));
+  MeanError error = with_unseen_events(series_, squared / unit, expected(series_, unit));
   error.squared *= unit;
   return error;
 }
 
 MeanError MeanErrors::error(const Eigen::Ref<const Eigen::VectorXd>& series) {
-  return error_with(series, [](const ChainTable&) { return 0.0; });
+  return error_with(series, [](const ChainTable&, double) { return 0.0; });
 }
 
 MeanError MeanErrors::error(const Eigen::Ref<const Eigen::VectorXd>& left,
-                            const Eigen::Ref<const Eigen::VectorXd>& target, double growth) {
+                            const Eigen::Ref<const Eigen::VectorXd>& target,
+                            const UnseenExcursion& unseen) {
   const double squared = squared_error(target);
-  const ChainTable whole = series_;
+  ChainTable whole = series_;
   const double in_sds = squared > 0 ? 1 / effective_ : 0;
-  return error_with(
-      left, [&](const ChainTable& rest) { return unseen_remainder(whole, in_sds, rest, growth); });
+  const double variance = squared > 0 ? squared * effective_ : 0;
+  return error_with(left, [&](const ChainTable& rest, double unit) {
+    const double scale = std::sqrt(variance / unit);
+    for (double& value : whole.values) value *= scale;
+    return unseen_remainder(whole, in_sds * scale * scale, rest, unseen);
+  });
 }
 
 double MeanErrors::skewness_of_mean() const {

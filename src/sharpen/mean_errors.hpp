@@ -20,10 +20,10 @@ class MeanErrors {
   double squared_error(const Eigen::Ref<const Eigen::VectorXd>& series);
   /// The same, raised for rare events that the run may not have seen, with its degrees of freedom.
   MeanError error(const Eigen::Ref<const Eigen::VectorXd>& series);
-  /// The same for what features leave of a target, of which an excursion beyond the largest seen
-  /// has that many times its mean square.
+  /// The same for what features leave of a target, given an excursion of it beyond the largest
+  /// seen.
   MeanError error(const Eigen::Ref<const Eigen::VectorXd>& left,
-                  const Eigen::Ref<const Eigen::VectorXd>& target, double growth);
+                  const Eigen::Ref<const Eigen::VectorXd>& target, const UnseenExcursion& unseen);
   /// The distance of the mean from 0 in standard errors, as the absolute value of a normal score:
   /// corrected for a skewed law of the mean, and for the few degrees of freedom of an error that
   /// few draws carry.
@@ -32,7 +32,8 @@ class MeanErrors {
  private:
   /// Of the mean of the latest series, from sums over chunks of its chains.
   double skewness_of_mean() const;
-  /// With the mean square of an excursion that is expected, as a function of the series.
+  /// With the mean square of an excursion that is expected, as a function of the series about its
+  /// mean in units of its sd, and of the square of that unit.
   template <class Expected>
   MeanError error_with(const Eigen::Ref<const Eigen::VectorXd>& series, const Expected& expected);
 

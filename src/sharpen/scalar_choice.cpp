@@ -9,6 +9,7 @@
 
 #include "rehmc/core/numerics.hpp"
 #include "tail_growth.hpp"
+#include "tail_mass.hpp"
 
 namespace rehmc::stein {
 
@@ -18,6 +19,11 @@ namespace {
 /// more to its square than all that was seen; and more to that of the recycled estimate as well,
 /// for what features leave lies in the tails even if these are light.
 constexpr double most_unseen = 1;
+/// Or if the recycled estimate looks light and the density falls fast at the extremes, as in a run
+/// that has missed a tail, and the least that features leave of such an excursion is more than all
+/// that was seen, and no small part of the squared error of the recycled estimate.
+constexpr double looks_light = 0.5;
+constexpr double small_part = 0.02;
 /// A larger set must reduce the variance to this share: the choice is noisy.
 constexpr double worthwhile = 0.9;
 /// The effect of storing gradients in single precision on an estimate, in sds.
@@ -151,21 +157,25 @@ SharpenedEstimate ScalarChoice::estimate() {
 void ScalarChoice::sharpen_moments() {
   Estimate& estimate = result_.estimate;
   const TailGrowth growth = tail_growth(run_, target_, states_);
+  const LeastLeft least = least_left(tail_mass_left(), run_.table.draws());
+  const UnseenExcursion of_mean{growth.of_mean, least.of_mean};
+  const UnseenExcursion of_square{growth.of_square, least.of_square};
   result_.mean_set = best_set(TargetColumns::mean);
   const Eigen::VectorXd first = left(result_.mean_set).col(TargetColumns::mean);
   const Eigen::VectorXd first_influence =
       first + remainders_.effect_of(result_.mean_set, TargetColumns::mean);
   const double scale = target_.scale();
   const double mean = first.mean();
-  const MeanError error_of_mean = run_.errors.error(
-      first_influence, left(FeatureSet::none).col(TargetColumns::mean), growth.of_mean);
+  const MeanError error_of_mean =
+      run_.errors.error(first_influence, left(FeatureSet::none).col(TargetColumns::mean), of_mean);
   if (result_.mean_set != FeatureSet::none) {
     estimate.mean = target_.centre() + scale * mean;
     estimate.mcse_mean = floored(scale * std::sqrt(error_of_mean.squared));
     estimate.degrees_mean = error_of_mean.degrees;
   }
   result_.mean_tail_seen =
-      tail_seen(TargetColumns::mean, error_of_mean, growth.of_mean, estimate.mcse_mean);
+      error_of_mean.unseen <= most_unseen ||
+      tail_seen(TargetColumns::mean, first_influence, of_mean, estimate.mcse_mean);
 
   result_.sd_set = best_set(TargetColumns::square);
   const Eigen::VectorXd second = left(result_.sd_set).col(TargetColumns::square);
@@ -177,7 +187,7 @@ void ScalarChoice::sharpen_moments() {
       second + remainders_.effect_of(result_.sd_set, TargetColumns::square) -
       2 * mean * first_influence;
   const MeanError error_of_variance = run_.errors.error(
-      second_influence, left(FeatureSet::none).col(TargetColumns::square), growth.of_square);
+      second_influence, left(FeatureSet::none).col(TargetColumns::square), of_square);
   if (result_.sd_set != FeatureSet::none && variance > 0) {
     const double sd = std::sqrt(variance);
     estimate.sd = scale * sd;
@@ -187,14 +197,43 @@ void ScalarChoice::sharpen_moments() {
     estimate.degrees_sd = error_of_variance.degrees;
   }
   result_.sd_tail_seen =
-      tail_seen(TargetColumns::square, error_of_variance, growth.of_square, estimate.mcse_sd);
+      error_of_variance.unseen <= most_unseen ||
+      tail_seen(TargetColumns::square, second_influence, of_square, estimate.mcse_sd);
 }
 
-bool ScalarChoice::tail_seen(Index target, const MeanError& error, double growth,
-                             double reported) const {
-  if (error.unseen <= most_unseen || reported <= floored(0)) return true;
+bool ScalarChoice::tail_seen(Index target, const Eigen::VectorXd& influence,
+                             const UnseenExcursion& unseen, double reported) const {
+  if (reported <= floored(0)) return true;
   const auto whole = left(FeatureSet::none).col(target);
-  return run_.errors.error(whole, whole, growth).unseen <= most_unseen;
+  const double of_recycled = run_.errors.error(whole, whole, unseen).unseen;
+  if (of_recycled >= looks_light || unseen.growth > usual_growth) {
+    const UnseenExcursion as_the_seen{unseen.growth, 0};
+    return of_recycled <= most_unseen ||
+           run_.errors.error(influence, whole, as_the_seen).unseen <= most_unseen;
+  }
+  const double least = of_recycled * unseen.least_left;
+  const double seen = run_.errors.squared_error(influence) / run_.errors.squared_error(whole);
+  return least <= std::max(small_part, most_unseen * seen);
+}
+
+FeatureSet ScalarChoice::set_of_threshold(std::size_t t) {
+  std::optional<FeatureSet>& set = threshold_sets_[t];
+  if (!set) set = best_set(target_.columns().indicators()[to_index(t)]);
+  return *set;
+}
+
+double ScalarChoice::tail_mass_left() {
+  if (threshold_sets_.empty()) return 0;
+  double most = 0;
+  for (const std::size_t t : {std::size_t{0}, threshold_sets_.size() - 1}) {
+    const Index target = target_.columns().indicators()[to_index(t)];
+    const FeatureSet set = set_of_threshold(t);
+    const double whole = run_.errors.squared_error(left(FeatureSet::none).col(target));
+    const double rest =
+        run_.errors.squared_error(left(set).col(target) + remainders_.effect_of(set, target));
+    if (whole > 0) most = std::max(most, rest / whole);
+  }
+  return most;
 }
 
 double ScalarChoice::floored(double error) const {
@@ -220,7 +259,7 @@ void ScalarChoice::count_effective_draws(Estimate& estimate) const {
 
 void ScalarChoice::sharpen_quantile(std::size_t t) {
   const Index target = target_.columns().indicators()[to_index(t)];
-  const FeatureSet set = best_set(target);
+  const FeatureSet set = set_of_threshold(t);
   if (set == FeatureSet::none) return;
   const Eigen::VectorXd effect = remainders_.effect_of(set, target);
   QuantileEstimate& quantile = result_.estimate.quantiles[t];

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "scalar_fit.hpp"
@@ -36,7 +37,8 @@ class ScalarChoice {
         target_(target),
         remainders_(remainders),
         states_(states),
-        result_(unsharpened(target.known())) {}
+        result_(unsharpened(target.known())),
+        threshold_sets_(target.thresholds().size()) {}
 
   SharpenedEstimate estimate();
 
@@ -48,8 +50,14 @@ class ScalarChoice {
     return remainders_.left[Remainders::index(set)];
   }
   void sharpen_moments();
-  /// Whether an error rests on what the run has seen, or is but rounding.
-  bool tail_seen(Index target, const MeanError& error, double growth, double reported) const;
+  /// The set for the indicator of a threshold.
+  FeatureSet set_of_threshold(std::size_t t);
+  /// The share of the squared error of a tail's mass that features leave, on the worse side.
+  double tail_mass_left();
+  /// Whether the run has seen the tail although what is expected beyond its extremes carries most
+  /// of an error; or the error is but rounding.
+  bool tail_seen(Index target, const Eigen::VectorXd& influence, const UnseenExcursion& unseen,
+                 double reported) const;
   /// No error is smaller than what rounding causes.
   double floored(double error) const;
   void count_effective_draws(Estimate& estimate) const;
@@ -70,6 +78,7 @@ class ScalarChoice {
   const Remainders& remainders_;
   const std::vector<CoordinateStates>& states_;
   SharpenedEstimate result_;
+  std::vector<std::optional<FeatureSet>> threshold_sets_;  ///< once they are chosen
 };
 
 }  // namespace rehmc::stein

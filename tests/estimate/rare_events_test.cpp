@@ -30,10 +30,23 @@ TEST(UnseenRemainder, IsThatOfTheWorstExplainedOfTheLargestExcursions) {
   // The sixth largest does not count, nor do smaller ones, of which nothing is explained.
   const ChainTable left = table_with({1, -3, 2, -0.5, 0, 5});
   const double worst = 3.0 / 9;
-  EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, left, 2), 2 * std::pow(10 * worst, 2));
-  EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, target, 1.5), 1.5 * 100);
-  EXPECT_EQ(unseen_remainder(target, squared_error, table_with({0, 0, 0, 0, 0, 5}), 2), 0);
-  EXPECT_EQ(unseen_remainder(table_with({}), 0, left, 2), 0);
+  EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, left, {2, 0}),
+                   2 * std::pow(10 * worst, 2));
+  EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, target, {1.5, 0}), 1.5 * 100);
+  EXPECT_EQ(unseen_remainder(target, squared_error, table_with({0, 0, 0, 0, 0, 5}), {2, 0}), 0);
+  EXPECT_EQ(unseen_remainder(table_with({}), 0, left, {2, 0}), 0);
+}
+
+TEST(UnseenRemainder, IsNoLessThanTheLeastThatIsLeft) {
+  const ChainTable target = table_with({10, -9, 8, -7, 6, 5});
+  const double squared_error = squared_error_of(target);
+  const ChainTable left = table_with({1, -3, 2, -0.5, 0, 5});
+  const double of_the_worst = 1.0 / 9;
+  EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, left, {2, 0.9 * of_the_worst}),
+                   200 * of_the_worst);
+  EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, left, {2, 0.5}), 100);
+  EXPECT_DOUBLE_EQ(
+      unseen_remainder(target, squared_error, table_with({0, 0, 0, 0, 0, 5}), {2, 0.25}), 50);
 }
 
 TEST(RareEvents, AnExpectedExcursionCountsIfItIsMoreThanTheLargestSays) {

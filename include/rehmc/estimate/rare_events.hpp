@@ -36,12 +36,18 @@ inline constexpr double usual_growth = 9.0 / 5;
 /// largest says.
 MeanError with_unseen_events(const ChainTable& series, double squared_error, double expected = 0);
 
+/// An excursion of a target beyond the largest seen.
+struct UnseenExcursion {
+  double growth = 0;      ///< its mean square, over the square of the largest seen
+  double least_left = 0;  ///< the least share of that mean square that control variates leave
+};
+
 /// What is left of a target when control variates have explained it, about its mean, and the target
-/// itself likewise. An excursion of the target beyond the largest seen has `growth` times the mean
-/// square of that one; control variates explain no more of it than they do of the worst explained
-/// of the five largest. Returns the mean square of what they leave: `expected` above.
+/// itself likewise. Of an excursion of the target beyond the largest seen, control variates explain
+/// no more than they do of the worst explained of the five largest. Returns the mean square of what
+/// they leave: `expected` above.
 double unseen_remainder(const ChainTable& target, double squared_error_of_target,
-                        const ChainTable& left, double growth);
+                        const ChainTable& left, const UnseenExcursion& unseen);
 
 /// How many times wider a 95% interval is by Student's t than by the normal distribution. Unknown
 /// degrees of freedom count as infinite.
