@@ -256,6 +256,36 @@ TEST(PooledRun, GoesOnWhereTreesReachTheirLimit) {
   }
 }
 
+// Warmups that are too short end with what had not settled.
+TEST(PooledRun, TellsThatTheLogDensityDrifted) {
+  SampleSettings settings = pooled_run(2);
+  settings.warmup.iterations = 10;
+  for (const double from : {0.5, 60.0}) {
+    settings.start = {{from, from}};
+    for (const ChainResult& chain : sample(DiagonalNormal(std::array{1.0, 1.0}), settings).chains) {
+      EXPECT_EQ(troubles(chain, WarmupTrouble::drifts) != 0, from > 1) << from;
+    }
+  }
+}
+
+// No step is accepted often where the log density is rough.
+TEST(PooledRun, TellsThatAChainRejects) {
+  SampleSettings settings = pooled_run(2);
+  settings.warmup.iterations = 30;
+  settings.warmup.search_step_size = false;
+  settings.start = {{0.5, 0.5}};
+  for (const double roughness : {0.0, 10.0}) {
+    const FunctionDensity density(2, [=](std::span<const double> x, std::span<double> gradient) {
+      for (std::size_t i = 0; i < 2; ++i) gradient[i] = -x[i];
+      const double smooth = -0.5 * (x[0] * x[0] + x[1] * x[1]);
+      return smooth + roughness * std::sin(1e12 * (x[0] + x[1]));
+    });
+    for (const ChainResult& chain : sample(Density(density), settings).chains) {
+      EXPECT_EQ(troubles(chain, WarmupTrouble::rejects) != 0, roughness > 0) << roughness;
+    }
+  }
+}
+
 // The user's starts are kept.
 TEST(PooledRun, StaysWhereTheUserPutIt) {
   SampleSettings settings = pooled_run(3);
