@@ -2,13 +2,13 @@
 //
 // usage: warmup_bench [--seeds N] [--first-seed S] [--credit FILE] [--schedule stan|pooled]
 //          [--start random|pathfinder] [--metric KIND] [--target-accept A] [--threads T]
-//          [--radius R] [--each 1] [--against-stan 1] [TARGET...]
+//          [--draws N] [--radius R] [--each 1] [--against-stan 1] [TARGET...]
 //
-// Four chains of 1000 draws per seed. Every evaluation of the density counts as a gradient. FILE is
-// german.data-numeric (experiments/data/README.md). --radius: of the random starting points. --each
-// prints a line for every seed. --against-stan runs every seed also with Stan's schedule from
-// random starts, and prints the geometric mean of the ratios of ESS per gradient, its standard
-// error, and the runs with R-hat above 1.01, ours and Stan's.
+// Four chains per seed, of 1000 draws if nothing else is said. Every evaluation of the density
+// counts as a gradient. FILE is german.data-numeric (experiments/data/README.md). --radius: of the
+// random starting points. --each prints a line for every seed. --against-stan runs every seed also
+// with Stan's schedule from random starts, and prints the geometric mean of the ratios of ESS per
+// gradient, its standard error, and the runs with R-hat above 1.01, ours and Stan's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,6 +112,8 @@ Options parse(int argc, char** argv) {
       warmup.adapt_step_size.target_acceptance = std::stod(value);
     } else if (key == "--start") {
       options.settings.start_kind = parse_start(value);
+    } else if (key == "--draws") {
+      options.settings.draws = std::stoi(value);
     } else if (key == "--radius") {
       options.settings.initial.initial_radius = std::stod(value);
     } else if (key == "--each") {

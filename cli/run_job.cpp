@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "display.hpp"
@@ -131,6 +132,7 @@ int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFold
   const bool interrupted = !job->complete();
   const std::string verdict = job->until_verdict();
   SampleResult result = std::move(*job).take_result();
+  std::optional<RunEstimates> estimates = std::move(*job).take_estimates();
   job.reset();  // kernels hold many vectors, and the summary of a large model needs the memory
   std::uint64_t shortest = draws_of(result.chains.front());
   for (const ChainResult& chain : result.chains) shortest = std::min(shortest, draws_of(chain));
@@ -142,7 +144,8 @@ int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFold
     return static_cast<int>(ExitCode::interrupted);
   }
 
-  const RunSummary summary = finish_run(folder, manifest, std::move(result), &density);
+  const RunSummary summary =
+      finish_run(folder, manifest, std::move(result), &density, std::move(estimates));
   display.conclude(summary.parameters);
   if (!options.quiet) {
     print_summary(summary, manifest, folder, options);

@@ -27,7 +27,7 @@ constexpr int arrival = 4;
 constexpr std::size_t most_states = 32;
 constexpr std::size_t least_states = 2;
 constexpr double least_giving_draws = 4;
-constexpr double most_numbers = 4e6;
+constexpr double most_numbers = 2e6;
 
 /// Factors on the step size, evenly spread over a stage and over chains: what a step size costs is
 /// known only where it was tried.

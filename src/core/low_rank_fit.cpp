@@ -20,9 +20,11 @@ using Eigen::Index;
 constexpr Index most_directions = 128;
 /// States per direction, and coordinates per direction.
 constexpr Index numbers_per_direction = 8;
-/// Scales and directions are fitted alternately.
-constexpr int rounds = 4;
-constexpr int passes = 2;
+/// Scales and directions are fitted alternately, until scales change by no more than this.
+constexpr int most_rounds = 4;
+constexpr double settled_change = 0.01;
+/// Of the first round; later ones begin with a good basis.
+constexpr int first_passes = 2;
 /// A direction that is stretched or shrunk by less adds more noise than it explains.
 constexpr double least_stretch = 1.2;
 
@@ -42,17 +44,12 @@ Eigen::MatrixXd random_basis(Index dimension, Index count) {
 
 /// Moves a basis closer to the leading right singular vectors of the rows: Halko, Martinsson &
 /// Tropp (2011), algorithm 4.4.
-Eigen::MatrixXd refined(Eigen::MatrixXd basis, const Eigen::MatrixXd& rows) {
+Eigen::MatrixXd refined(Eigen::MatrixXd basis, const Eigen::MatrixXd& rows, int passes) {
   for (int pass = 0; pass < passes; ++pass) {
     const Eigen::MatrixXd image = rows * basis;
     basis = orthonormal(rows.transpose() * image);
   }
   return basis;
-}
-
-void remove(const Eigen::MatrixXd& basis, Eigen::MatrixXd& rows) {
-  const Eigen::MatrixXd inside = rows * basis;
-  rows.noalias() -= inside * basis.transpose();
 }
 
 /// For every column, minus the slope of x on g, or the variance if that is not positive.
@@ -89,22 +86,25 @@ LowRankFit LowRankFit::of(std::size_t dimension, std::span<const double> positio
   Eigen::VectorXd scale =
       (positions.colwise().norm().array() / gradients.colwise().norm().array()).sqrt();
   Eigen::MatrixXd basis = random_basis(d, count);
+  Eigen::MatrixXd x(positions.rows(), d);
+  Eigen::MatrixXd g(positions.rows(), d);
   Eigen::MatrixXd x_inside;
   Eigen::MatrixXd g_inside;
-  for (int round = 1; round <= rounds; ++round) {
-    Eigen::MatrixXd x = positions * scale.cwiseInverse().asDiagonal();
-    Eigen::MatrixXd g = gradients * scale.asDiagonal();
+  bool settled = false;
+  for (int round = 1;; ++round) {
+    x.noalias() = positions * scale.cwiseInverse().asDiagonal();
+    g.noalias() = gradients * scale.asDiagonal();
     // A Gaussian has x + g = U (I - Lambda) U' g at every state: these directions are free of
     // noise.
-    basis = refined(std::move(basis), x + g);
-    if (round == rounds) {
-      x_inside = x * basis;
-      g_inside = g * basis;
-      break;
-    }
-    remove(basis, x);
-    remove(basis, g);
-    scale.array() *= squared_scales(x, g).array().sqrt();
+    basis = refined(std::move(basis), x + g, round == 1 ? first_passes : 1);
+    x_inside.noalias() = x * basis;
+    g_inside.noalias() = g * basis;
+    if (round == most_rounds || settled) break;
+    x.noalias() -= x_inside * basis.transpose();
+    g.noalias() -= g_inside * basis.transpose();
+    const Eigen::ArrayXd change = squared_scales(x, g).array().sqrt();
+    scale.array() *= change;
+    settled = (change - 1).abs().maxCoeff() <= settled_change;
   }
   if (!scale.allFinite()) return fit;
 

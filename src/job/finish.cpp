@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "output_checksums.hpp"
@@ -57,9 +58,10 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
 }
 
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
-                      const Density* density) {
+                      const Density* density, std::optional<RunEstimates> known) {
   cut_to_shortest(result);
-  RunSummary summary = summarise_run(result, manifest.settings.sample.sharpen);
+  RunSummary summary = known ? summarise_run(result, std::move(*known))
+                             : summarise_run(result, manifest.settings.sample.sharpen);
   ChecksumUpdate update(folder);
   write_whole(folder.summary(), summary_json(summary, manifest.model.name, manifest.seed));
 

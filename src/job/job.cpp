@@ -115,22 +115,28 @@ void Job::run(const std::atomic<int>& interrupts) {
 }
 
 bool Job::judge_until(const std::vector<Condition>& conditions, std::uint64_t draws, bool last) {
-  auto parameters = summarise(result_);
-  Sharpening sharpening;
-  const Look look{parameters, &sharpening, result_.chains.size(), draws};
+  RunEstimates now;
+  now.parameters = summarise(result_);
+  const Look look{now.parameters, &now.sharpening, result_.chains.size(), draws};
   const auto met = [&](const Condition& condition) { return judge(condition, look).met; };
   const auto about_gradients = [](const Condition& c) { return c.about_gradients(); };
-  // To use the gradients costs most of a look: only if the other conditions hold.
-  const bool others_met = std::ranges::all_of(
+  // To use the gradients costs most of a look: only if the other conditions hold, and those on
+  // MCSEs may hold.
+  bool may_be_met = std::ranges::all_of(
       conditions, [&](const Condition& c) { return c.about_gradients() || met(c); });
   // Gradients that are not stored are known before an interruption and not after it, but both must
   // stop at the same draw.
   const bool known = !manifest_.settings.store_draws || manifest_.settings.store_gradients;
-  if (known && (others_met || last) && std::ranges::any_of(conditions, about_gradients)) {
-    sharpening = sharpen_run(result_, parameters, !manifest_.settings.sample.sharpen);
+  bool sharpened = false;
+  if (known && std::ranges::any_of(conditions, about_gradients)) {
+    may_be_met = may_be_met && furthest_meet(conditions, look);
+    sharpened = may_be_met || last;
+  }
+  if (sharpened) {
+    now.sharpening = sharpen_run(result_, now.parameters, !manifest_.settings.sample.sharpen);
   }
   until_verdict_.clear();
-  bool all_met = others_met;
+  bool all_met = may_be_met;
   for (const Condition& condition : conditions) {
     const Verdict verdict = judge(condition, look);
     all_met = all_met && verdict.met;
@@ -142,7 +148,26 @@ bool Job::judge_until(const std::vector<Condition>& conditions, std::uint64_t dr
           fmt::format(" (worst: {:.4g} for {})", verdict.worst_value, verdict.worst_name);
     }
   }
+  estimates_.reset();
+  if (sharpened) estimates_ = std::move(now);
   return all_met;
+}
+
+bool Job::furthest_meet(const std::vector<Condition>& conditions, const Look& look) const {
+  if (!manifest_.settings.sample.sharpen) return true;
+  constexpr std::size_t one_in = 8;
+  const std::vector<std::size_t> few =
+      furthest(conditions, look, (look.parameters.size() + one_in - 1) / one_in);
+  const std::vector<ParameterSummary> rows = sharpen_some(result_, look.parameters, few);
+  const Look sharpened{rows, nullptr, look.chains, look.draws};
+  return std::ranges::all_of(conditions, [&](const Condition& condition) {
+    return !condition.about_error() || judge(condition, sharpened).met;
+  });
+}
+
+std::optional<RunEstimates> Job::take_estimates() && {
+  if (!stopped_at_) return std::nullopt;
+  return std::move(estimates_);
 }
 
 bool Job::complete() const {

@@ -192,6 +192,28 @@ Verdict judge(const Condition& condition, const Look& look) {
   return verdict;
 }
 
+std::vector<std::size_t> furthest(const std::vector<Condition>& conditions, const Look& look,
+                                  std::size_t count) {
+  std::vector<std::pair<double, std::size_t>> ratios;
+  for (std::size_t p = 0; p < look.parameters.size(); ++p) {
+    const ParameterSummary& row = look.parameters[p];
+    if (row.convergence.check.condition == DrawsCondition::constant) continue;
+    double ratio = 0;
+    for (const Condition& condition : conditions) {
+      if (condition.about_error()) {
+        ratio = std::max(ratio, value_of(condition, row) / condition.limit);
+      }
+    }
+    ratios.emplace_back(-ratio, p);
+  }
+  std::ranges::sort(ratios);
+  std::vector<std::size_t> result;
+  for (std::size_t k = 0; k < std::min(count, ratios.size()); ++k) {
+    result.push_back(ratios[k].second);
+  }
+  return result;
+}
+
 std::uint64_t next_look(std::uint64_t draws_done, std::uint64_t most) {
   std::uint64_t look = 100;
   while (look < draws_done) look += look / 4;

@@ -100,8 +100,9 @@ void ScalarTarget::make_targets() {
   const StateTable& table = run_.table;
   const auto y = [&](Index s) { return (values_[s] - centre()) / scale(); };
   targets_.resize(to_index(table.draws()), columns().count());
-  targets_.col(TargetColumns::mean) = table.draw_means(y);
-  targets_.col(TargetColumns::square) = table.draw_means([&](Index s) { return y(s) * y(s); });
+  targets_.col(TargetColumns::mean) = table.as_ratio(table.draw_means(y));
+  targets_.col(TargetColumns::square) =
+      table.as_ratio(table.draw_means([&](Index s) { return y(s) * y(s); }));
   for (std::size_t t = 0; t < thresholds_.size(); ++t) {
     targets_.col(columns().indicators()[to_index(t)]) = below(thresholds_[t]);
   }
@@ -116,11 +117,13 @@ void ScalarTarget::make_differences() {
     for (std::size_t i = 0; i < scalar_.first[c].size; ++i, ++n) {
       const double offset = scalar_.first[c][i];
       const double square = scalar_.second[c][i] + shift * (2 * offset + shift);
-      differences_(n, TargetColumns::mean) =
-          (offset + shift) / scale() - targets_(n, TargetColumns::mean);
-      differences_(n, TargetColumns::square) =
-          square / (scale() * scale()) - targets_(n, TargetColumns::square);
+      const double mass = run_.table.masses[n];
+      differences_(n, TargetColumns::mean) = mass * (offset + shift) / scale();
+      differences_(n, TargetColumns::square) = mass * square / (scale() * scale());
     }
+  }
+  for (Index k = 0; k < differences_.cols(); ++k) {
+    differences_.col(k) = run_.table.as_ratio(differences_.col(k)) - targets_.col(k);
   }
 }
 
@@ -149,7 +152,9 @@ void ScalarTarget::make_plain_differences() {
 }
 
 Eigen::VectorXd ScalarTarget::below(double threshold) const {
-  return run_.table.draw_means([&](Index s) { return measured_[s] <= threshold ? 1.0 : 0.0; });
+  const StateTable& table = run_.table;
+  return table.as_ratio(
+      table.draw_means([&](Index s) { return measured_[s] <= threshold ? 1.0 : 0.0; }));
 }
 
 ScalarTarget::CarriedOver ScalarTarget::carried_over(double x) const {

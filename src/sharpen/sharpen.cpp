@@ -84,9 +84,10 @@ bool ordinary(const ScalarStates& scalar) {
 class Sharpener {
  public:
   Sharpener(Run& run, std::span<const ScalarStates> scalars,
-            std::vector<SharpenedEstimate>& results)
+            std::vector<SharpenedEstimate>& results, bool no_check)
       : run_(run),
         scalars_(scalars),
+        no_check_(no_check),
         check_(run),
         group_(run, results),
         of_coordinate_(static_cast<std::size_t>(run.table.dimension())) {}
@@ -99,8 +100,10 @@ class Sharpener {
     }
   }
   SteinCheck run() {
-    for (Index i = 0; i < run_.table.dimension(); ++i) do_coordinate(i);
-    check_.add_blocks();
+    for (Index i = 0; i < run_.table.dimension(); ++i) {
+      if (!no_check_ || !of_coordinate_[static_cast<std::size_t>(i)].empty()) do_coordinate(i);
+    }
+    if (!no_check_) check_.add_blocks();
     for (const std::size_t k : functions_) group_.add(task_of_function(run_, k, scalars_[k]));
     group_.flush();
     return check_.result();
@@ -114,7 +117,7 @@ class Sharpener {
       states->push_back(run_.coordinate(f, i));
       powers.push_back(powers_of(run_, f, i, states->back()));
     }
-    check_.add_coordinate(i, *states, powers);
+    if (!no_check_) check_.add_coordinate(i, *states, powers);
     for (const std::size_t k : of_coordinate_[static_cast<std::size_t>(i)]) {
       FitTask task{k, ScalarFit(run_, scalars_[k]), {}, states};
       if (!task.fit.target().coordinate()) {
@@ -131,6 +134,7 @@ class Sharpener {
 
   Run& run_;
   std::span<const ScalarStates> scalars_;
+  bool no_check_;
   ZeroMeanCheck check_;
   FitGroup group_;
   std::vector<std::vector<std::size_t>> of_coordinate_;  ///< scalars
@@ -157,11 +161,12 @@ SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const Sc
   for (const ScalarStates& scalar : scalars) result.scalars.push_back(unsharpened(scalar.known));
   Run run(chains, settings);
   if (!run.usable) return result;
-  Sharpener sharpener(run, scalars, result.scalars);
+  Sharpener sharpener(run, scalars, result.scalars, settings.no_check);
   for (std::size_t k = 0; k < scalars.size(); ++k) {
     if (!settings.check_only && ordinary(scalars[k])) sharpener.add(k);
   }
-  result.check = sharpener.run();
+  const SteinCheck check = sharpener.run();
+  if (!settings.no_check) result.check = check;
   return result;
 }
 

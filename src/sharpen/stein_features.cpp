@@ -115,6 +115,27 @@ StateTable::StateTable(std::span<const GradientStates> given) : chains(given.siz
     for (std::size_t n = 1; n < chain.begins.size(); ++n) begins.push_back(first + chain.begins[n]);
     first += chain.weights.size();
   }
+  weigh_draws(given);
+}
+
+void StateTable::weigh_draws(std::span<const GradientStates> given) {
+  masses = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(draws()));
+  if (given.front().masses.empty()) return;
+  const auto length = static_cast<Eigen::Index>(draws_per_chain);
+  for (std::size_t c = 0; c < chains; ++c) {
+    if (given[c].masses.size() != draws_per_chain) {
+      throw DataError(fmt::format("chain {}: {} masses for {} draws; give one per draw", c,
+                                  given[c].masses.size(), draws_per_chain));
+    }
+    masses.segment(static_cast<Eigen::Index>(c) * length, length) =
+        Eigen::Map<const Eigen::VectorXd>(given[c].masses.data(), length);
+  }
+  masses /= masses.mean();
+  for (std::size_t n = 0; n < draws(); ++n) {
+    const auto first = static_cast<Eigen::Index>(begins[n]);
+    weights.segment(first, static_cast<Eigen::Index>(begins[n + 1]) - first) *=
+        masses[static_cast<Eigen::Index>(n)];
+  }
 }
 
 Eigen::MatrixXd StateTable::draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const {
@@ -213,7 +234,7 @@ Eigen::VectorXd Threshold::means(const Mix& mix, Eigen::Index begin, Eigen::Inde
     if (count > of_states.size()) of_states.resize(count);
     of_mix(mix, first, of_states.head(count));
     for (; n < next; ++n) {
-      double sum = constant(mix);
+      double sum = constant(mix, table_.masses[n]);
       for (Eigen::Index s = begin_of(n); s < begin_of(n + 1); ++s) sum += of_states[s - first];
       result[n - begin] = sum;
     }
@@ -222,7 +243,8 @@ Eigen::VectorXd Threshold::means(const Mix& mix, Eigen::Index begin, Eigen::Inde
 }
 
 double Threshold::sum_of_means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const {
-  double sum = constant(mix) * static_cast<double>(end - begin);
+  double sum = 0;
+  for (Eigen::Index n = begin; n < end; ++n) sum += constant(mix, table_.masses[n]);
   Eigen::ArrayXd of_states(states_at_once);
   for (Eigen::Index s = begin_of(begin); s < begin_of(end); s += states_at_once) {
     const Eigen::Index count = std::min(states_at_once, begin_of(end) - s);

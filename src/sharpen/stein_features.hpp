@@ -17,7 +17,8 @@ struct StateTable {
   std::size_t draws_per_chain = 0;
   Eigen::MatrixXd positions;
   Eigen::MatrixXd gradients;
-  Eigen::VectorXd weights;
+  Eigen::VectorXd weights;          ///< those of a draw sum to its mass
+  Eigen::VectorXd masses;           ///< of the draws, with mean 1
   std::vector<std::size_t> begins;  ///< of the states of every draw, then their number
 
   /// Throws DataError if the chains do not fit together.
@@ -26,7 +27,7 @@ struct StateTable {
   Eigen::Index dimension() const { return positions.cols(); }
   Eigen::Index states() const { return positions.rows(); }
   std::size_t draws() const { return begins.size() - 1; }
-  /// Weighted means over the states of every draw of function(state).
+  /// Weighted means over the states of every draw of function(state), times its mass.
   template <class Function>
   Eigen::VectorXd draw_means(Function&& function) const {
     Eigen::VectorXd means(static_cast<Eigen::Index>(draws()));
@@ -40,8 +41,17 @@ struct StateTable {
     }
     return means;
   }
-  /// The same for all columns of a matrix with one row per state.
+  /// A series of the same mean that has the error of a ratio: the sum of masses times values over
+  /// the sum of masses. For functions whose mean is not 0.
+  Eigen::VectorXd as_ratio(Eigen::VectorXd series) const {
+    series += series.mean() * (1 - masses.array()).matrix();
+    return series;
+  }
+  /// The same as draw_means() for all columns of a matrix with one row per state.
   Eigen::MatrixXd draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const;
+
+ private:
+  void weigh_draws(std::span<const GradientStates> given);
 };
 
 /// One coordinate in a frame, for all states: z, u = (C g), and what the features of thresholds q
@@ -110,7 +120,12 @@ class Threshold {
   }
   /// What states from the first on add to the means, except for the constant.
   void of_mix(const Mix& mix, Eigen::Index first, Eigen::Ref<Eigen::ArrayXd> of_states) const;
-  double constant(const Mix& mix) const { return usable_ ? -mix.feature * lower_ : 0.0; }
+  /// Of a draw with this mass. For the indicator: as for a ratio, see StateTable; Phi(q) is near
+  /// enough to its mean.
+  double constant(const Mix& mix, double mass) const {
+    const double of_indicator = mix.indicator * lower_ * (1 - mass);
+    return usable_ ? of_indicator - mix.feature * lower_ * mass : of_indicator;
+  }
 
   const StateTable& table_;
   const CoordinateStates& states_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "rehmc/running/running_estimate.hpp"
 
@@ -124,10 +125,17 @@ void cut_to_shortest(SampleResult& result) {
 
 RunSummary summarise_run(const SampleResult& result, bool sharpen) {
   if (result.chains.front().running) return summarise_running(result, sharpen);
+  RunEstimates estimates;
+  estimates.parameters = summarise(result);
+  estimates.sharpening = sharpen_run(result, estimates.parameters, !sharpen);
+  return summarise_run(result, std::move(estimates));
+}
+
+RunSummary summarise_run(const SampleResult& result, RunEstimates estimates) {
   RunSummary summary;
   summary.warmup = summarise_warmup(result);
-  summary.parameters = summarise(result);
-  summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
+  summary.parameters = std::move(estimates.parameters);
+  summary.sharpening = std::move(estimates.sharpening);
   summary.diagnostics = diagnose(result, summary.parameters);
   warn_of_gradients(summary);
   summary.draws = result.chains.front().record.size();

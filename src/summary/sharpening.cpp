@@ -32,6 +32,7 @@ class Views {
       const ChainRecord& record = result.chains[c].record;
       states_.push_back(
           {record.kept_positions(), record.kept_gradient, record.kept_weight, begins_[c]});
+      if (result.kernel.masses_differ()) states_.back().masses = record.mass;
     }
   }
 
@@ -191,6 +192,15 @@ void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters
   }
 }
 
+SharpenResult sharpen_chosen(const SampleResult& result,
+                             const std::vector<ParameterSummary>& parameters,
+                             const std::vector<std::size_t>& chosen, SharpenSettings settings) {
+  Views views(result);
+  for (const std::size_t p : chosen) views.add(p, parameters[p]);
+  settings.blocks = blocks_of(result.coordinates);
+  return sharpen(views.states(), views.scalars(), settings);
+}
+
 constexpr const char* nothing_was = "nothing was sharpened in this run";
 
 /// From chunk sums, where `sharpened` is filled in already: removes what cannot be trusted.
@@ -239,17 +249,13 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     return sharpening;
   }
   judge(result, parameters);
-  Views views(result);
   SharpenSettings settings;
-  settings.blocks = blocks_of(result.coordinates);
   settings.check_only = check_only;
   std::vector<std::size_t> chosen;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    if (!parameters[p].not_sharpened.empty()) continue;
-    views.add(p, parameters[p]);
-    chosen.push_back(p);
+    if (parameters[p].not_sharpened.empty()) chosen.push_back(p);
   }
-  SharpenResult sharpened = sharpen(views.states(), views.scalars(), settings);
+  SharpenResult sharpened = sharpen_chosen(result, parameters, chosen, settings);
   sharpening.check = sharpened.check;
   sharpening.worst_name = result.coordinates.at(sharpened.check.coordinate);
   if (check_only) {
@@ -268,6 +274,30 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
     }
   }
   return sharpening;
+}
+
+std::vector<ParameterSummary> sharpen_some(const SampleResult& result,
+                                           const std::vector<ParameterSummary>& parameters,
+                                           const std::vector<std::size_t>& which) {
+  std::vector<ParameterSummary> rows;
+  for (const std::size_t p : which) rows.push_back(parameters[p]);
+  if (!has_gradients(result) || !unfit_run(result, parameters).empty()) return rows;
+  std::vector<ParameterSummary> judged = parameters;
+  judge(result, judged);
+  std::vector<std::size_t> chosen;
+  std::vector<std::size_t> places;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    if (!judged[which[k]].not_sharpened.empty()) continue;
+    chosen.push_back(which[k]);
+    places.push_back(k);
+  }
+  SharpenSettings settings;
+  settings.no_check = true;
+  SharpenResult sharpened = sharpen_chosen(result, parameters, chosen, settings);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    rows[places[k]].sharpened = std::move(sharpened.scalars[k]);
+  }
+  return rows;
 }
 
 }  // namespace rehmc

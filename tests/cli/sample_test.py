@@ -84,6 +84,10 @@ class Sample(unittest.TestCase):
             limits = {"mean": 0.02, "sd": 0.03, "q5": 0.05, "q95": 0.05}
             for name, limit in limits.items():
                 self.assertLessEqual(best[f"mcse_{name}"], limit * best["sd"], (parameter["name"], name))
+        # The summary is that of the last look, which is what the draws say.
+        again = json.loads(rehmc("summary", "--json", run).stdout)
+        for one, other in zip(told["parameters"], again["parameters"]):
+            self.assertEqual(one, other)
 
     def test_until_precise_goes_on_while_chains_disagree(self):
         """Chains that sit in two modes never agree, however small their error bars are."""

@@ -196,6 +196,19 @@ TEST(Until, IsNeverMetByNaN) {
   }
 }
 
+// What a look sharpens first: if these fail, all others need not be sharpened.
+TEST(Until, FindsTheParametersThatAreFurthest) {
+  std::vector<ParameterSummary> summary{
+      row("a", 1, 500, 500, 0.1, 10), row("b", 1, 500, 500, 0.3, 10), row("c", 1, 500, 500, 0.2, 1),
+      row("d", 1, 500, 500, 0.9, 1)};
+  summary[3].convergence.check.condition = DrawsCondition::constant;
+  const auto places = [&](const std::string& text, std::size_t count) {
+    return furthest(parse_until(text), {summary}, count);
+  };
+  EXPECT_EQ(places("mcse(mean)<=1", 2), (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(places("rhat<=1.01,mcse(mean)<=1*sd", 9), (std::vector<std::size_t>{2, 1, 0}));
+}
+
 TEST(Until, LooksAtTheSameDrawsHoweverFarARunIs) {
   EXPECT_EQ(next_look(0, 1000), 100U);
   EXPECT_EQ(next_look(100, 1000), 100U);

@@ -427,6 +427,62 @@ TEST(Sharpen, TheErrorOfTheMeanDoesNotLowerTheSd) {
   EXPECT_GT(std::abs(about_the_estimated_mean.bias()), limit);
 }
 
+// Draws that weigh nothing are as good as left out, however wrong they are.
+TEST(Sharpen, WeighsDrawsByTheirMasses) {
+  constexpr std::size_t half = 400;
+  ModesRun run(2 * half, 1);
+  std::vector<double> masses;
+  for (std::size_t n = 0; n < 2 * half; ++n) masses.push_back(n % 2 == 0 ? 3 : 0);
+  SimpleRun heavy;
+  heavy.draws = half;
+  heavy.weights.assign(half, 1.0);
+  for (std::size_t n = 0; n <= half; ++n) heavy.begins.push_back(n);
+  for (std::size_t c = 0; c < run.chains; ++c) {
+    auto& x = heavy.positions.emplace_back();
+    auto& g = heavy.gradients.emplace_back();
+    for (std::size_t n = 0; n < 2 * half; n += 2) {
+      x.push_back(run.positions[c][n]);
+      g.push_back(run.gradients[c][n]);
+      run.positions[c][n + 1] += 10;
+    }
+  }
+  for (std::size_t c = 0; c < run.chains; ++c) {
+    run.states[c].masses = masses;
+    heavy.states.push_back({heavy.positions[c], heavy.gradients[c], heavy.weights, heavy.begins});
+  }
+  const std::vector<Series> kept = heavy.first_coordinate();
+  const ScalarStates of_kept = known_scalar(kept, 0);
+  const std::vector<Series> all = run.first_coordinate();
+  ScalarStates of_all = known_scalar(all, 0);
+  of_all.known = of_kept.known;
+  const auto sharpened = [](const SimpleRun& of, const ScalarStates& scalar) {
+    return sharpen(of.states, std::vector<ScalarStates>{scalar}).scalars.front();
+  };
+  const SharpenedEstimate one = sharpened(heavy, of_kept);
+  const SharpenedEstimate other = sharpened(run, of_all);
+  ASSERT_NE(one.sd_set, FeatureSet::none);
+  ASSERT_NE(other.sd_set, FeatureSet::none);
+  const Estimate& expected = one.estimate;
+  const Estimate& found = other.estimate;
+  EXPECT_NEAR(found.mean, expected.mean, 0.5 * expected.mcse_mean);
+  EXPECT_NEAR(found.sd, expected.sd, 0.5 * expected.mcse_sd);
+  EXPECT_NEAR(found.mcse_mean / expected.mcse_mean, 1, 0.3);
+  EXPECT_NEAR(found.mcse_sd / expected.mcse_sd, 1, 0.3);
+  for (std::size_t q = 0; q < found.quantiles.size(); ++q) {
+    EXPECT_NEAR(found.quantiles[q].value, expected.quantiles[q].value,
+                0.5 * expected.quantiles[q].mcse);
+    EXPECT_NEAR(found.quantiles[q].mcse / expected.quantiles[q].mcse, 1, 0.3);
+  }
+}
+
+TEST(Sharpen, WantsOneMassPerDraw) {
+  NormalRun run(100);
+  const std::vector<double> few(99, 1.0);
+  for (GradientStates& chain : run.states) chain.masses = few;
+  const std::vector<Series> series = run.first_coordinate();
+  EXPECT_THROW(sharpen(run.states, std::vector<ScalarStates>{known_scalar(series, 0)}), DataError);
+}
+
 TEST(Sharpen, TheErrorOfAQuantileIsComputedWhereItIsFound) {
   constexpr std::size_t upper = 6;
   constexpr double probability = 0.975;

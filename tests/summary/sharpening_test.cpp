@@ -303,5 +303,40 @@ TEST(Sharpening, IsRefusedForChainsThatHaveNotConverged) {
   EXPECT_TRUE(warns_of(summary, "rhat"));
 }
 
+// Some parameters alone are sharpened as they are among all.
+TEST(Sharpening, OfSomeParametersIsThatOfAll) {
+  SampleSettings settings;
+  settings.seed = 5;
+  settings.draws = 300;
+  settings.threads = 1;
+  const SampleResult result = sample(EightSchoolsNonCentred(), settings);
+  std::vector<ParameterSummary> all = summarise(result);
+  const std::vector<std::size_t> few{11, 1};
+  const std::vector<ParameterSummary> some = sharpen_some(result, all, few);
+  sharpen_run(result, all);
+  ASSERT_EQ(some.size(), few.size());
+  for (std::size_t k = 0; k < few.size(); ++k) {
+    const ParameterSummary& row = all[few[k]];
+    ASSERT_TRUE(some[k].sharpened && row.sharpened);
+    EXPECT_EQ(some[k].name, row.name);
+    EXPECT_NEAR(some[k].sharpened->estimate.mean, row.sharpened->estimate.mean, 1e-9);
+    EXPECT_NEAR(some[k].sharpened->estimate.mcse_mean, row.sharpened->estimate.mcse_mean, 1e-9);
+    EXPECT_LT(row.sharpened->estimate.mcse_mean, row.recycled->mcse_mean);
+  }
+}
+
+// Where the run as a whole may not be sharpened, nothing is.
+TEST(Sharpening, OfSomeParametersIsRefusedAsThatOfAll) {
+  SampleSettings settings;
+  settings.seed = 1;
+  settings.draws = 200;
+  settings.start = {{5, 0}, {5, 0}, {-5, 0}, {-5, 0}};
+  const SampleResult result = sample(TwoModeMixture({2, 10}), settings);
+  const std::vector<ParameterSummary> all = summarise(result);
+  for (const ParameterSummary& row : sharpen_some(result, all, {0, 1})) {
+    EXPECT_FALSE(row.sharpened);
+  }
+}
+
 }  // namespace
 }  // namespace rehmc

@@ -1,6 +1,8 @@
 // Writes the results of a run when it ends: summary, netCDF file, report.
 #pragma once
 
+#include <optional>
+
 #include "rehmc/job/manifest.hpp"
 #include "rehmc/model/log_density.hpp"
 #include "rehmc/output/run_folder.hpp"
@@ -14,8 +16,8 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
                   const RunSummary& summary);
 
 /// Writes everything into the folder. `density` may be null: then the report shows the trajectory
-/// that is already stored.
+/// that is already stored. `known`: estimates of exactly these draws, if there are any.
 RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleResult result,
-                      const Density* density);
+                      const Density* density, std::optional<RunEstimates> known = {});
 
 }  // namespace rehmc

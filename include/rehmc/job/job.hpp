@@ -18,11 +18,13 @@
 #include "rehmc/run/chain_loop.hpp"
 #include "rehmc/run/engine.hpp"
 #include "rehmc/run/progress.hpp"
+#include "rehmc/summary/run_summary.hpp"
 
 namespace rehmc {
 
 class ChainJob;
 struct Condition;
+struct Look;
 
 /// Samples all chains of a run in parallel, and writes files and checkpoints along the way.
 class Job {
@@ -42,6 +44,8 @@ class Job {
   const SampleResult& result() const { return result_; }
   /// The same, moved out; the job can no longer run.
   SampleResult take_result() && { return std::move(result_); }
+  /// Estimates of the draws at which `until` stopped, moved out: a look makes them all the same.
+  std::optional<RunEstimates> take_estimates() &&;
   /// Why `until` stopped the run, or did not; empty without it.
   const std::string& until_verdict() const { return until_verdict_; }
   /// Problems with checkpoints that were solved by using an earlier one.
@@ -66,6 +70,8 @@ class Job {
   /// that is killed finds them at the same stage.
   void store_group(const ChainRange& group, bool stopped);
   bool judge_until(const std::vector<Condition>& conditions, std::uint64_t draws, bool last);
+  /// Whether the parameters that are furthest from meeting conditions on MCSEs meet them.
+  bool furthest_meet(const std::vector<Condition>& conditions, const Look& look) const;
 
   Manifest manifest_;
   RunFolder folder_;
@@ -76,6 +82,7 @@ class Job {
   SampleResult result_;  ///< the chains add to it
   std::vector<std::unique_ptr<ChainJob>> chains_;
   std::string until_verdict_;
+  std::optional<RunEstimates> estimates_;    ///< of the latest look, if all were made
   std::optional<std::uint64_t> stopped_at_;  ///< draws at which `until` ended the run
 };
 

@@ -62,6 +62,10 @@ struct Verdict {
 };
 Verdict judge(const Condition& condition, const Look& look);
 
+/// The parameters that are furthest from meeting conditions on MCSEs, at most so many.
+std::vector<std::size_t> furthest(const std::vector<Condition>& conditions, const Look& look,
+                                  std::size_t count);
+
 /// The numbers of draws per chain at which conditions are checked, in increasing order: 100, then a
 /// quarter more each time, and `most` itself at the end. Fixed in advance, so that a seed gives the
 /// same draws however fast the machine is.

@@ -25,6 +25,8 @@ struct GradientStates {
   std::span<const float> gradients;     ///< likewise; the rounding is far below any error
   std::span<const double> weights;      ///< of every state; they sum to 1 over a draw
   std::span<const std::size_t> begins;  ///< where the states of each draw begin, then their number
+  /// Of every draw, relative to the other draws; empty: all count the same.
+  std::span<const double> masses{};
 };
 
 /// A scalar function of the state, given by its values at all those states.
@@ -48,6 +50,8 @@ struct SharpenSettings {
   std::vector<std::vector<std::size_t>> blocks;
   /// Only make the Stein check; estimate nothing.
   bool check_only = false;
+  /// Make no Stein check: with few scalars, far cheaper.
+  bool no_check = false;
 };
 
 struct SharpenResult {
@@ -57,7 +61,7 @@ struct SharpenResult {
 
 /// Sharpens every scalar. What is fitted for the draws of some chains (coefficients, and the scales
 /// of the features) is fitted on the other chains, so that estimates stay unbiased and error bars
-/// honest; a single chain is cut into blocks. All draws count the same. Throws DataError if chains
+/// honest; a single chain is cut into blocks. Throws DataError if chains
 /// differ in length or the data do not fit together.
 SharpenResult sharpen(std::span<const GradientStates> chains, std::span<const ScalarStates> scalars,
                       const SharpenSettings& settings = {});

@@ -26,7 +26,15 @@ struct RunSummary {
 /// Cuts all chains to the length of the shortest, as the convergence diagnostics require.
 void cut_to_shortest(SampleResult& result);
 
+/// The part of a summary that takes most of its time.
+struct RunEstimates {
+  std::vector<ParameterSummary> parameters{};
+  Sharpening sharpening{};
+};
+
 /// Chains must be of equal length. Without `sharpen`, gradients only serve the Stein check.
 RunSummary summarise_run(const SampleResult& result, bool sharpen = true);
+/// The same, from estimates of the same draws.
+RunSummary summarise_run(const SampleResult& result, RunEstimates estimates);
 
 }  // namespace rehmc

@@ -48,4 +48,10 @@ inline constexpr double most_divergent_share = 0.005;
 Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>& parameters,
                        bool check_only = false);
 
+/// Some parameters of a summary of the same run, sharpened as sharpen_run() would if the Stein
+/// check passed. Much cheaper, because that check is not made. The run must have stored draws.
+std::vector<ParameterSummary> sharpen_some(const SampleResult& result,
+                                           const std::vector<ParameterSummary>& parameters,
+                                           const std::vector<std::size_t>& which);
+
 }  // namespace rehmc
