@@ -139,8 +139,7 @@ torture-sanitize: ## run all tests under the sanitizers (2 hours)
 .PHONY: torture-peers
 torture-peers: toolchains $(COMPARE)/installed ## what Stan's sampler and nutpie notice of the same wrong models (10 minutes)
 	@cmake --build $(RELEASE) --target rehmc_command wrong
-	@WRONG=$(BUILT)/tests/torture/wrong/wrong REHMC=$(BUILT)/rehmc $(COMPARE)/bin/python -W ignore tests/torture/wrong/peers \
-		--results docs/reliability.json
+	@WRONG=$(BUILT)/tests/torture/wrong/wrong REHMC=$(BUILT)/rehmc $(COMPARE)/bin/python -W ignore tests/torture/wrong/peers $(TORTURE)
 
 .PHONY: torture-soak
 torture-soak: dependencies $(RELEASE)/build.ninja ## sample in 100,000 dimensions: what memory and disk space grow by (1 hour)

@@ -179,6 +179,20 @@ class Faults(unittest.TestCase):
         for chain in straight.glob("states-*.bin"):
             self.assertEqual((other / chain.name).read_bytes(), chain.read_bytes())
 
+    def test_until_stops_at_the_same_draw_without_stored_gradients(self):
+        words = ["sample", "eight-schools", "--seed", 5, "--chains", 2, "--threads", 1, "--no-sharpen-data", "--draws", 20_000]
+        words += ["--until", "mcse(mean)<=0.03*sd", *STORE_OFTEN, "--quiet"]
+        straight, run = self.path / "straight", self.path / "run"
+        self.assertEqual(rehmc(*words, "--output", straight).returncode, 0)
+        process = start(*words, "--output", run)
+        self.wait_for_progress(process, run)
+        process.kill()
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.assertEqual(rehmc("resume", run, "--quiet").returncode, 0)
+        wrong = differences(run, straight)  # of which these were not sharpened
+        self.assertEqual([name for name in wrong if name not in ("summary.json", "report.html")], [])
+
     def test_second_signal_ends_immediately(self):
         words = ["--draws", 4000]
         straight = self.straight(*words)
