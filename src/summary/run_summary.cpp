@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "rehmc/running/running_estimate.hpp"
 
@@ -124,10 +125,17 @@ void cut_to_shortest(SampleResult& result) {
 
 RunSummary summarise_run(const SampleResult& result, bool sharpen) {
   if (result.chains.front().running) return summarise_running(result, sharpen);
+  std::vector<ParameterSummary> parameters = summarise(result);
+  Sharpening sharpening = sharpen_run(result, parameters, !sharpen);
+  return complete_summary(result, std::move(parameters), std::move(sharpening));
+}
+
+RunSummary complete_summary(const SampleResult& result, std::vector<ParameterSummary> parameters,
+                            Sharpening sharpening) {
   RunSummary summary;
   summary.warmup = summarise_warmup(result);
-  summary.parameters = summarise(result);
-  summary.sharpening = sharpen_run(result, summary.parameters, !sharpen);
+  summary.parameters = std::move(parameters);
+  summary.sharpening = std::move(sharpening);
   summary.diagnostics = diagnose(result, summary.parameters);
   warn_of_gradients(summary);
   summary.draws = result.chains.front().record.size();
