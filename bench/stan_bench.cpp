@@ -80,12 +80,11 @@ double normal_over_raw() {
   return over_raw(model, 1e-4, 7, 20);
 }
 
-double logistic_over_raw() {
+/// Data without any signal.
+std::string random_regression(int observations, int predictors) {
   Stream stream({.seed = 1}, Purpose::test);
   std::string x;
   std::string y;
-  constexpr int observations = 1000;
-  constexpr int predictors = 25;
   for (int n = 0; n < observations; ++n) {
     std::string row;
     for (int k = 0; k < predictors; ++k)
@@ -93,12 +92,16 @@ double logistic_over_raw() {
     x += fmt::format("{}[{}]", n > 0 ? "," : "", row);
     y += fmt::format("{}{}", n > 0 ? "," : "", stream.below(2));
   }
+  return fmt::format("{{\"N\": {}, \"K\": {}, \"x\": [{}], \"y\": [{}]}}", observations, predictors,
+                     x, y);
+}
+
+double logistic_over_raw() {
   const BridgeDensity model = make(
       "logistic",
       "data { int N; int K; matrix[N, K] x; array[N] int y; } parameters { vector[K] beta; } model "
       "{ beta ~ std_normal(); y ~ bernoulli_logit_glm(x, 0, beta); }",
-      fmt::format("{{\"N\": {}, \"K\": {}, \"x\": [{}], \"y\": [{}]}}", observations, predictors, x,
-                  y));
+      random_regression(1000, 25));
   return over_raw(model, 0.05, 10, 20);
 }
 
@@ -120,8 +123,8 @@ double eight_schools_seconds(const std::filesystem::path& command,
   return bench::median(seconds);
 }
 
-/// Processor seconds of a run of the command.
-double command_seconds(const std::filesystem::path& command, const std::string& progress) {
+/// Processor seconds of a run of the command with these words.
+double command_seconds(const std::filesystem::path& command, std::vector<std::string> words) {
   const auto of_children = [] {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
@@ -130,42 +133,83 @@ double command_seconds(const std::filesystem::path& command, const std::string& 
     };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
   };
-  const std::filesystem::path run = std::filesystem::temp_directory_path() / "rehmc-bench-progress";
+  const std::filesystem::path run = std::filesystem::temp_directory_path() / "rehmc-bench-command";
+  words.insert(words.begin(), {command.string(), "sample"});
+  words.insert(words.end(), {"--seed", "1", "--quiet", "--output", run.string(), "--force"});
   const double before = of_children();
-  const stan::ProgramResult result = stan::run_program({command.string(),
-                                                        "sample",
-                                                        "diagonal-normal",
-                                                        "--chains",
-                                                        "2",
-                                                        "--warmup",
-                                                        "0",
-                                                        "--draws",
-                                                        "5000",
-                                                        "--step-size",
-                                                        "1e-4",
-                                                        "--max-depth",
-                                                        "7",
-                                                        "--save",
-                                                        "x.1",
-                                                        "--seed",
-                                                        "1",
-                                                        "--progress",
-                                                        progress,
-                                                        "--output",
-                                                        run.string(),
-                                                        "--force"});
+  const stan::ProgramResult result = stan::run_program(words);
   const double seconds = of_children() - before;
   std::filesystem::remove_all(run);
   if (result.code != 0) throw ModelError(result.output);
   return seconds;
 }
 
+/// A Stan program with its data, in files.
+struct ProgramFiles {
+  std::string name;
+  std::filesystem::path program;
+  std::filesystem::path data;
+};
+
+/// Everything that the command does by default, as a ratio to no recycling and no sharpening: what
+/// both need is sampling, warmup, CSV, netCDF, plain summary and page. The two take turns.
+Row everything_over_plain(const std::filesystem::path& command, const ProgramFiles& files) {
+  constexpr int turns = 7;
+  const std::vector<std::string> words{files.program.string(), "--data", files.data.string(),
+                                       "--progress", "none"};
+  std::vector<std::string> plain = words;
+  plain.insert(plain.end(), {"--recycle", "none", "--sharpen", "none"});
+  std::vector<double> ratios;
+  for (int turn = 0; turn < turns; ++turn) {
+    const double without = command_seconds(command, plain);
+    ratios.push_back(command_seconds(command, words) / without);
+  }
+  return {"everything_over_plain_" + files.name, bench::median(ratios), "ratio", "<= 1.5"};
+}
+
+ProgramFiles written(const std::string& name, const std::string& code, const std::string& data) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  ProgramFiles files{name, folder / fmt::format("rehmc-bench-{}.stan", name),
+                     folder / fmt::format("rehmc-bench-{}.json", name)};
+  std::ofstream(files.program) << code;
+  std::ofstream(files.data) << data;
+  return files;
+}
+
+/// 3 parameters and 2000 transformed ones.
+ProgramFiles curve() {
+  return written(
+      "curve",
+      "parameters { real mu; real<lower=0> sigma; real z; } transformed parameters { "
+      "vector[2000] f; for (i in 1 : 2000) f[i] = mu + sigma * sin(0.01 * i + z); } model "
+      "{ mu ~ std_normal(); sigma ~ std_normal(); z ~ std_normal(); }",
+      "{}");
+}
+
+/// A logistic regression of 200 observations with their log likelihoods and predictions.
+ProgramFiles predictive_regression() {
+  constexpr int observations = 200;
+  return written(
+      "predictive",
+      "data { int N; int K; matrix[N, K] x; array[N] int y; } parameters { real alpha; "
+      "vector[K] beta; } model { alpha ~ normal(0, 2); beta ~ std_normal(); y ~ "
+      "bernoulli_logit_glm(x, alpha, beta); } generated quantities { vector[N] log_lik; "
+      "array[N] int y_rep; for (n in 1 : N) { real eta = alpha + x[n] * beta; log_lik[n] = "
+      "bernoulli_logit_lpmf(y[n] | eta); y_rep[n] = bernoulli_logit_rng(eta); } }",
+      random_regression(observations, 5));
+}
+
 /// The cost of the progress display, as a share of a run without it. The two take turns.
 double progress_overhead(const std::filesystem::path& command) {
+  const auto seconds = [&](const std::string& progress) {
+    return command_seconds(command, {"diagonal-normal", "--chains", "2", "--warmup", "0", "--draws",
+                                     "5000", "--step-size", "1e-4", "--max-depth", "7", "--save",
+                                     "x.1", "--progress", progress});
+  };
   std::vector<double> overheads;
   for (std::size_t round = 0; round < rounds; ++round) {
-    const double without = command_seconds(command, "none");
-    overheads.push_back(command_seconds(command, "json") / without - 1);
+    const double without = seconds("none");
+    overheads.push_back(seconds("json") / without - 1);
   }
   return bench::median(overheads);
 }
@@ -175,11 +219,20 @@ int run(int count, char** words) {
     fmt::print(stderr, "usage: stan_bench REHMC EXAMPLES [JSON]\n");
     return 64;
   }
-  const std::vector<Row> rows{
+  const std::filesystem::path command = words[1];
+  const std::filesystem::path examples = words[2];
+  const auto example = [&](const std::string& name) {
+    return ProgramFiles{name, examples / (name + ".stan"), examples / (name + ".json")};
+  };
+  std::vector<Row> rows{
       {"stan_over_raw_normal", normal_over_raw(), "ratio", "<= 1.3"},
       {"stan_over_raw_logistic", logistic_over_raw(), "ratio", "<= 1.05"},
       {"eight_schools_stan_seconds", eight_schools_seconds(words[1], words[2]), "s", ""},
       {"progress_overhead_normal", progress_overhead(words[1]), "fraction", "<= 0.005"}};
+  for (const ProgramFiles& files : {example("eight_schools"), example("varying_intercepts"),
+                                    curve(), predictive_regression()}) {
+    rows.push_back(everything_over_plain(command, files));
+  }
   fmt::print("processor: {}\n\n", processor_name());
   std::string json = "[\n";
   for (const Row& row : rows) {

@@ -13,6 +13,8 @@ using Action = std::function<int()>;
 void add_sample(Command app, Action& chosen);
 void add_summary(Command app, Action& chosen);
 void add_report(Command app, Action& chosen);
+void add_generate(Command app, Action& chosen);
+void add_export(Command app, Action& chosen);
 void add_resume(Command app, Action& chosen);
 void add_extend(Command app, Action& chosen);
 void add_check(Command app, Action& chosen);

@@ -44,6 +44,8 @@ void add_commands(cli::Command app, cli::Action& chosen) {
   cli::add_resume(app, chosen);
   cli::add_extend(app, chosen);
   cli::add_check(app, chosen);
+  cli::add_generate(app, chosen);
+  cli::add_export(app, chosen);
   cli::add_models(app, chosen);
   cli::add_check_gradient(app, chosen);
   cli::add_compile(app, chosen);

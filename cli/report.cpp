@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "command.hpp"
+#include "kept_again.hpp"
 #include "print.hpp"
 #include "print_damage.hpp"
 #include "rehmc/core/error.hpp"
@@ -27,7 +29,11 @@ void write_again(const RunFolder& folder, const std::string& run) {
     throw DataError(fmt::format("{}: some chains have no draws yet; continue with: rehmc resume {}",
                                 run, shell_word(run)));
   }
-  write_report(folder, manifest, result, summarise_run(result, manifest.settings.sample.sharpen));
+  const std::optional<RunSummary> stored = stored_summary(folder, manifest, result);
+  read_kept_again(folder, manifest, result);
+  write_report(
+      folder, manifest, result,
+      stored ? *stored : summarise_job(manifest, result, manifest.settings.sample.sharpen));
 }
 
 }  // namespace

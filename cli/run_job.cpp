@@ -12,6 +12,7 @@
 
 #include "display.hpp"
 #include "interrupt.hpp"
+#include "loo_text.hpp"
 #include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/shell_word.hpp"
@@ -43,12 +44,12 @@ void print_summary(const RunSummary& summary, const Manifest& manifest, const Ru
       grouped(diagnostics.gradients_warmup), grouped(diagnostics.gradients_sampling),
       seconds_text(diagnostics.seconds_warmup + diagnostics.seconds_sampling));
   print("{}{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}),
-        warmup_text(summary.warmup));
+        warmup_text(summary.warmup) + loo_text(summary.loo));
 }
 
 void print_files(const Manifest& manifest, const RunFolder& folder) {
   const std::string run = folder.path().string();
-  const bool recycled = manifest.settings.sample.kernel.recycling.kind != RecyclingKind::none;
+  const bool recycled = manifest.settings.recycled_csv;
   if (manifest.settings.store_draws) {
     print(
         "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, posterior.nc (ArviZ), "

@@ -13,6 +13,7 @@
 #include "rehmc/core/files.hpp"
 #include "rehmc/job/init_file.hpp"
 #include "rehmc/job/manifest.hpp"
+#include "rehmc/job/predictive.hpp"
 #include "rehmc/output/metric_file.hpp"
 #include "rehmc/run/sample.hpp"
 #include "run_job.hpp"
@@ -182,10 +183,10 @@ void store_beginning(const OpenedModel& model, const Manifest& manifest, const R
 }
 
 bool parse_sharpen(const std::string& word) {
-  if (word != "auto" && word != "none") {
-    throw ConfigError(fmt::format("--sharpen: found '{}', expected auto or none", word));
+  if (word != "auto" && word != "all" && word != "none") {
+    throw ConfigError(fmt::format("--sharpen: found '{}', expected auto, all or none", word));
   }
-  return word == "auto";
+  return word != "none";
 }
 
 int sample(SampleOptions& options) {
@@ -203,6 +204,7 @@ int sample(SampleOptions& options) {
   run.store_draws = !options.no_draws;
   run.store_gradients = !options.no_sharpen_data;
   settings.sharpen = parse_sharpen(options.sharpen);
+  run.sharpen_all = options.sharpen == "all";
 
   Manifest manifest;
   manifest.seed = fresh_seed();
@@ -222,7 +224,9 @@ int sample(SampleOptions& options) {
   // Invalid words, patterns and combinations are reported before a folder is created.
   parse_progress(options.show.progress);
   make_kernel(model.density, settings.kernel);
-  recorded_columns(names_of(manifest.quantities), run);
+  predictive_columns(run,
+                     recorded_quantities(manifest.quantities,
+                                         recorded_columns(names_of(manifest.quantities), run)));
 
   const RunFolder folder(options.output.empty() ? create_free_folder(model.identity.name)
                                                 : std::filesystem::path(options.output));
@@ -249,14 +253,28 @@ void add_output_options(Command command, SampleOptions& options) {
   command.option("--drop", options.run.drop, "do not record parameters that match these patterns")
       .split_at(',')
       .repeatable();
+  command
+      .option("--log-lik", options.run.log_lik,
+              "variables that hold the log likelihood of every observation, for leave-one-out "
+              "(default: log_lik)")
+      .split_at(',')
+      .repeatable();
+  command
+      .option("--predictive", options.run.predictive,
+              "variables that predict observations (default: y_rep, *_rep, y_pred)")
+      .split_at(',')
+      .repeatable();
   command.flag("--save-warmup", options.run.save_warmup, "also store the warmup draws");
   command
       .option("--sharpen", options.sharpen,
-              "use gradients as control variates in the summary: auto or none")
+              "use gradients as control variates in the summary: auto (parameters, and more where "
+              "that is cheap), all (whatever the state determines) or none")
       .show_default()
       .type_name("WORD");
   command.flag("--no-sharpen-data", options.no_sharpen_data,
                "do not store the gradients that rehmc summary --sharpen and resume need");
+  command.flag("--recycled-csv", options.run.recycled_csv,
+               "also write the recycled states as text: recycled-N.csv");
   command.flag("--no-draws", options.no_draws,
                "store no draws, only running summaries, in bounded memory and disk space");
   command.option("--until", options.run.until,

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "command.hpp"
+#include "kept_again.hpp"
+#include "loo_text.hpp"
 #include "print.hpp"
 #include "print_damage.hpp"
 #include "rehmc/core/error.hpp"
@@ -65,6 +67,18 @@ Source load(const std::vector<std::string>& inputs) {
   return {std::nullopt, {}, std::move(result), files.front().stem().string(), seed, false};
 }
 
+/// As the run stored it, if it did; else computed, with the model of the run if it can be opened.
+RunSummary summary_of(Source& source, bool sharpen) {
+  if (source.folder && sharpen == source.sharpen) {
+    std::optional<RunSummary> stored =
+        stored_summary(*source.folder, source.manifest, source.result);
+    if (stored) return *std::move(stored);
+  }
+  if (!source.folder) return summarise_run(source.result, sharpen);
+  read_kept_again(*source.folder, source.manifest, source.result);
+  return summarise_job(source.manifest, source.result, sharpen);
+}
+
 int summarise_inputs(const SummaryOptions& options) {
   Source source = load(options.inputs);
   cut_to_shortest(source.result);
@@ -73,7 +87,7 @@ int summarise_inputs(const SummaryOptions& options) {
   if (empty) {
     throw DataError(fmt::format("{}: some chains have no draws yet", options.inputs.front()));
   }
-  const RunSummary summary = summarise_run(source.result, options.sharpen.value_or(source.sharpen));
+  const RunSummary summary = summary_of(source, options.sharpen.value_or(source.sharpen));
   if (options.sharpen.value_or(false) && !summary.sharpening.check) {
     throw DataError(
         fmt::format("{}: cannot be sharpened: {}. Sample with --sharpen auto, with draws, and "
@@ -89,7 +103,7 @@ int summarise_inputs(const SummaryOptions& options) {
     for (const std::string& input : options.inputs) again += " " + shell_word(input);
     print("{}: {} chains x {} draws\n\n{}{}\n{}", source.model, source.result.chains.size(),
           summary.draws, summary_table(summary, {options.all, again + " --all"}),
-          warmup_text(summary.warmup), warnings_text(summary.diagnostics));
+          warmup_text(summary.warmup) + loo_text(summary.loo), warnings_text(summary.diagnostics));
   }
   if (source.folder) print_damage(*source.folder, source.manifest);
   return 0;

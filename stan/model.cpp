@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "rehmc/core/error.hpp"
@@ -12,6 +13,7 @@
 #include "rehmc/core/suggest.hpp"
 #include "stan/data.hpp"
 #include "stan/interpret.hpp"
+#include "stan/random_quantities.hpp"
 #include "stan/start_check.hpp"
 #include "stan/toolchain.hpp"
 
@@ -94,6 +96,22 @@ std::string program_identity(const Program& program, Backend backend, const Data
                                   program.whole, data.text));
 }
 
+/// Elements are named theta.1, and parts of tuples pair:1.
+std::string variable_of(const std::string& quantity) {
+  return quantity.substr(0, quantity.find_first_of(".:"));
+}
+
+void mark_determined(BridgeDensity& density, const Program& program) {
+  const std::set<std::string> random = random_quantities(program.whole);
+  std::set<std::string> determined;
+  for (const Quantity& quantity : density.quantities()) {
+    if (quantity.generated && !random.contains(variable_of(quantity.name))) {
+      determined.insert(quantity.name);
+    }
+  }
+  density.mark_determined(std::move(determined));
+}
+
 FileModel make_program(const files::path& file, const Data& data, const ModelOptions& options) {
   Program program =
       options.stored ? read_stored_program(file) : read_program(file, options.include_paths);
@@ -129,6 +147,7 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
     }
   };
   BridgeDensity density = with_names(file, data, make);
+  mark_determined(density, program);
   return {std::move(density), program.name, program_identity(program, backend, data, options),
           program.whole, backend};
 }

@@ -116,17 +116,6 @@ std::size_t end_of_aside(std::string_view code, std::size_t at) {
   return at;
 }
 
-/// Calls visit(position) for the characters outside comments and strings, as long as it returns
-/// true.
-template <class Visit>
-void visit_code(std::string_view code, const Visit& visit) {
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = end_of_aside(code, at);
-    if (end == at && !visit(at)) return;
-    at = std::max(end, at + 1);
-  }
-}
-
 /// DataError if brackets are nested so deeply that a translator would need minutes, or crash.
 void check_nesting(const std::string& code, const files::path& file) {
   constexpr int most_open = 500;
@@ -144,6 +133,14 @@ void check_nesting(const std::string& code, const files::path& file) {
 }
 
 }  // namespace
+
+void visit_code(std::string_view code, const std::function<bool(std::size_t)>& visit) {
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = end_of_aside(code, at);
+    if (end == at && !visit(at)) return;
+    at = std::max(end, at + 1);
+  }
+}
 
 std::string without_generated(const std::string& code) {
   constexpr std::string_view keyword = "generated";

@@ -1,8 +1,11 @@
 // A Stan program as it is read from its file, with what it includes.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rehmc::stan {
@@ -23,6 +26,10 @@ Program read_program(const std::filesystem::path& file,
 /// The program of a run folder, which was stored with everything that it includes. DataError if it
 /// still includes a file: it could be any file of whoever resumes the run.
 Program read_stored_program(const std::filesystem::path& file);
+
+/// Calls visit(position) for the characters of a program outside comments and strings, as long as
+/// it returns true.
+void visit_code(std::string_view code, const std::function<bool(std::size_t)>& visit);
 
 /// The text of a program without its generated quantities, which come last; all of it if it has
 /// none.

@@ -5,6 +5,7 @@
 
 #include "rehmc/core/archive.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/shell_word.hpp"
 #include "rehmc/output/checkpoint.hpp"
 #include "still_usable.hpp"
 
@@ -38,6 +39,22 @@ ChainCheckpoint parse_checkpoint(const std::string& bytes, const RunFolder& fold
         still_usable(folder, chain, folder.checkpoint(chain))));
   }
   return checkpoint;
+}
+
+std::vector<ChainCheckpoint> stored_checkpoints(const RunFolder& folder, const Manifest& manifest) {
+  std::vector<ChainCheckpoint> checkpoints;
+  const std::string run = essence(manifest);
+  const auto chains = static_cast<std::size_t>(manifest.settings.sample.chains);
+  for (std::size_t chain = 0; chain < chains; ++chain) {
+    const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
+    if (!stored.found) {
+      throw DataError(fmt::format(
+          "{}; the run stopped too early, or its files were lost. Continue with: rehmc resume {}",
+          stored.problems.front(), shell_word(folder.path().string())));
+    }
+    checkpoints.push_back(parse_checkpoint(stored.content, folder, run, chain));
+  }
+  return checkpoints;
 }
 
 void store_checkpoint(const std::filesystem::path& path, const ChainCheckpoint& checkpoint) {

@@ -65,6 +65,8 @@ auto of_this_layout(const RunFolder& folder, std::size_t chain, Read&& read) {
 /// chain, another run or other settings.
 ChainCheckpoint parse_checkpoint(const std::string& bytes, const RunFolder& folder,
                                  const std::string& essence, std::size_t chain);
+/// The last valid checkpoint of every chain. DataError if one is lost or damaged.
+std::vector<ChainCheckpoint> stored_checkpoints(const RunFolder& folder, const Manifest& manifest);
 void store_checkpoint(const std::filesystem::path& path, const ChainCheckpoint& checkpoint);
 
 /// Compares one of the chain's CSV files with its checksums, and throws as read_sealed() does, with

@@ -82,7 +82,10 @@ void ChainJob::start_again() {
 
 void ChainJob::open_from(const ChainCheckpoint* stored) {
   std::unique_ptr<Chain> chain = make_chain(stored);
-  QuantityReader reader(*place_.density, *place_.columns, generated_of_kept(settings().sample));
+  // Text and running summaries need the quantities of kept states at once.
+  const bool later = settings().store_draws && !settings().recycled_csv;
+  QuantityReader reader(*place_.density, *place_.columns, generated_of_kept(settings().sample),
+                        later ? KeptQuantities::later : KeptQuantities::now);
   ChainResult begun;
   if (stored != nullptr) {
     restore_metric_file(*stored);

@@ -48,6 +48,10 @@ bool recycles(const RunSettings& settings) {
   return settings.sample.kernel.recycling.kind != RecyclingKind::none;
 }
 
+bool writes_recycled_csv(const RunSettings& settings) {
+  return settings.store_draws && settings.recycled_csv && recycles(settings);
+}
+
 ChainSinks::ChainSinks(const Place& place, ChainResult& result, const ChainCheckpoint* stored,
                        bool summed_gradients, std::mutex& mutex)
     : metric_(place.folder.metric(place.chain), stored == nullptr ? "" : stored->metric_hash) {
@@ -56,7 +60,7 @@ ChainSinks::ChainSinks(const Place& place, ChainResult& result, const ChainCheck
     // As in the states file: a run that was resumed has the gradients of the file alone.
     record_.emplace(result, static_cast<std::size_t>(settings.sample.draws),
                     settings.sample.sharpen ? KeptGradients::yes : KeptGradients::no, &mutex);
-    open_files(place, result, stored);
+    open_files(place, stored);
   } else {
     running_.emplace(result, recycles(settings), summed_gradients,
                      stored == nullptr ? nullptr : stored->running);
@@ -72,8 +76,7 @@ ChainSinks::ChainSinks(const Place& place, ChainResult& result, const ChainCheck
   list(recycled_);
 }
 
-void ChainSinks::open_files(const Place& place, const ChainResult& result,
-                            const ChainCheckpoint* stored) {
+void ChainSinks::open_files(const Place& place, const ChainCheckpoint* stored) {
   const RunSettings& settings = place.manifest.settings;
   const auto names = names_of(recorded_quantities(place.manifest.quantities, place.columns));
   const auto gradients =
@@ -86,14 +89,14 @@ void ChainSinks::open_files(const Place& place, const ChainResult& result,
   if (stored == nullptr) {
     draws_.emplace(draws, csv_info(place), names);
     states_.emplace(states, gradients);
-    if (recycles(settings)) recycled_.emplace(recycled, names, chain, thin);
+    if (writes_recycled_csv(settings)) recycled_.emplace(recycled, names, chain, thin);
     return;
   }
-  states_.emplace(states, gradients, stored->states, result.record);
+  states_.emplace(states, gradients, stored->states);
   continue_file(place, draws, [&] {
     draws_.emplace(draws, csv_info(place), names, stored->draws_seal, stored->states.draws);
   });
-  if (!recycles(settings)) return;
+  if (!writes_recycled_csv(settings)) return;
   continue_file(place, recycled,
                 [&] { recycled_.emplace(recycled, stored->recycled_seal, chain, thin); });
 }

@@ -18,8 +18,10 @@
 
 namespace rehmc {
 
-/// Whether kept states are written.
+/// Whether the run recycles.
 bool recycles(const RunSettings& settings);
+/// Whether it writes the quantities of kept states as text.
+bool writes_recycled_csv(const RunSettings& settings);
 
 /// All draws in memory and in files; or, if draws are not stored, running summaries.
 class ChainSinks {
@@ -47,7 +49,7 @@ class ChainSinks {
   void mark(ChainCheckpoint& checkpoint) const;
 
  private:
-  void open_files(const Place& place, const ChainResult& result, const ChainCheckpoint* stored);
+  void open_files(const Place& place, const ChainCheckpoint* stored);
 
   MetricSink metric_;
   std::optional<RunningSink> running_;

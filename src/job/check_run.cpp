@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "chain_checkpoint.hpp"
+#include "chain_sinks.hpp"
 #include "output_checksums.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
@@ -259,7 +260,7 @@ class Inspection {
   }
 
   void inspect_recycled(std::size_t chain, const ChainCheckpoint& checkpoint) {
-    if (manifest_.settings.sample.kernel.recycling.kind == RecyclingKind::none) return;
+    if (!writes_recycled_csv(manifest_.settings)) return;
     const files::path path = folder_.recycled(chain);
     attempt(
         [&] {
@@ -300,8 +301,8 @@ class Inspection {
 
   void inspect_checksums(const std::string& again) {
     const Checksums checksums = read_checksums(folder_);
-    for (const files::path& path :
-         {folder_.summary(), folder_.report(), folder_.netcdf(), folder_.trajectory()}) {
+    for (const files::path& path : {folder_.summary(), folder_.estimates(), folder_.report(),
+                                    folder_.netcdf(), folder_.trajectory()}) {
       const auto found = checksums.find(path.filename().string());
       if (found != checksums.end()) {
         compare(path, found->second, again);

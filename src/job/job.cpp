@@ -8,11 +8,14 @@
 #include <limits>
 
 #include "chain_job.hpp"
+#include "chain_sinks.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/shell_word.hpp"
 #include "rehmc/estimate/convergence.hpp"
+#include "rehmc/job/finish.hpp"
 #include "rehmc/job/until.hpp"
 #include "rehmc/output/checkpoint.hpp"
+#include "rehmc/output/kept_quantities.hpp"
 #include "rehmc/run/groups.hpp"
 #include "rehmc/summary/sharpening.hpp"
 
@@ -115,6 +118,10 @@ void Job::run(const std::atomic<int>& interrupts) {
 }
 
 bool Job::judge_until(const std::vector<Condition>& conditions, std::uint64_t draws, bool last) {
+  const auto uses_kept = [](const Condition& c) { return c.about_error() || c.about_gradients(); };
+  if (std::ranges::any_of(conditions, uses_kept)) {
+    read_kept(engine_.density(0), summarised_columns(manifest_.settings, result_), result_);
+  }
   RunEstimates now;
   now.parameters = summarise(result_);
   const Look look{now.parameters, &now.sharpening, result_.chains.size(), draws};
@@ -215,31 +222,13 @@ std::optional<Convergence> Job::converges(std::size_t scalar) const {
   return convergence(chains);
 }
 
-namespace {
-
-/// The last valid checkpoint of a chain.
-ChainCheckpoint stored_checkpoint(const RunFolder& folder, const std::string& essence,
-                                  std::size_t chain) {
-  const StoredCheckpoint stored = read_checkpoint(folder.checkpoint(chain));
-  if (!stored.found) {
-    throw DataError(fmt::format(
-        "{}; the run stopped too early, or its files were lost. Continue with: rehmc resume {}",
-        stored.problems.front(), shell_word(folder.path().string())));
-  }
-  return parse_checkpoint(stored.content, folder, essence, chain);
-}
-
-}  // namespace
-
 SampleResult load_run(const RunFolder& folder, const Manifest& manifest) {
   const std::vector<std::size_t> columns =
       recorded_columns(names_of(manifest.quantities), manifest.settings);
   SampleResult result = empty_result(manifest, columns);
-  const std::string run = essence(manifest);
-  for (std::size_t chain = 0; chain < static_cast<std::size_t>(manifest.settings.sample.chains);
-       ++chain) {
-    result.chains.push_back(
-        load_chain(folder, chain, manifest, columns, stored_checkpoint(folder, run, chain)));
+  const std::vector<ChainCheckpoint> checkpoints = stored_checkpoints(folder, manifest);
+  for (std::size_t chain = 0; chain < checkpoints.size(); ++chain) {
+    result.chains.push_back(load_chain(folder, chain, manifest, columns, checkpoints[chain]));
   }
   return result;
 }
@@ -256,7 +245,9 @@ void require_growing_files(const RunFolder& folder, const Manifest& manifest) {
     load_chain(folder, chain, manifest, columns, checkpoint);
     if (!manifest.settings.store_draws) continue;
     require_sealed(folder, chain, folder.draws(chain), checkpoint.draws_seal);
-    require_sealed(folder, chain, folder.recycled(chain), checkpoint.recycled_seal);
+    if (writes_recycled_csv(manifest.settings)) {
+      require_sealed(folder, chain, folder.recycled(chain), checkpoint.recycled_seal);
+    }
   }
 }
 

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace files = std::filesystem;
 
-constexpr int format_version = 3;
+constexpr int format_version = 4;
 
 constexpr std::string_view format_name = "rehmc run folder";
 
@@ -67,7 +67,10 @@ Json quantities_json(const Manifest& manifest) {
     Json& json = all.emplace_back();
     json["name"] = quantity.name;
     if (quantity.coordinate) json["coordinate"] = *quantity.coordinate;
+    if (quantity.map != CoordinateMap::unknown) json["map"] = static_cast<int>(quantity.map);
     if (quantity.generated) json["generated"] = true;
+    if (quantity.determined) json["determined"] = true;
+    if (quantity.transformed) json["transformed"] = true;
   }
   return all;
 }
@@ -157,7 +160,14 @@ Manifest manifest_from_json(const Json& json) {
     if (quantity.contains("coordinate")) {
       read.coordinate = quantity["coordinate"].get<std::size_t>();
     }
+    const int map = quantity.value("map", 0);
+    if (map < 0 || map > static_cast<int>(greatest(CoordinateMap{}))) {
+      throw DataError(fmt::format("'{}': there is no map {}", read.name, map));
+    }
+    read.map = static_cast<CoordinateMap>(map);
     read.generated = quantity.value("generated", false);
+    read.determined = quantity.value("determined", false);
+    read.transformed = quantity.value("transformed", false);
   }
   json.at("coordinates").get_to(manifest.coordinates);
   json.at("files").get_to(manifest.files);

@@ -99,6 +99,16 @@ void RunSettings::check() const {
   if (!store_draws && save_warmup) {
     throw ConfigError("save-warmup: there is nothing to save with --no-draws");
   }
+  if (!store_draws && !(log_lik.empty() && predictive.empty())) {
+    throw ConfigError(
+        "log-lik and predictive need stored draws; leave out --no-draws, or these options");
+  }
+  if (!store_draws && recycled_csv) {
+    throw ConfigError("recycled-csv: there is nothing to write with --no-draws");
+  }
+  if (sample.kernel.recycling.kind == RecyclingKind::none && recycled_csv) {
+    throw ConfigError("recycled-csv: recycling none keeps no states; leave out one of the two");
+  }
 }
 
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,

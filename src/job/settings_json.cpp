@@ -35,6 +35,10 @@ Json settings_json(const RunSettings& settings) {
   json["sharpen"] = copy.sample.sharpen;
   json["recycle_generated"] = copy.sample.recycle_generated;
   json["store_gradients"] = copy.store_gradients;
+  json["recycled_csv"] = copy.recycled_csv;
+  json["sharpen_all"] = copy.sharpen_all;
+  json["log_lik"] = copy.log_lik;
+  json["predictive"] = copy.predictive;
   json["save"] = copy.save;
   json["drop"] = copy.drop;
   json["until"] = copy.until;
@@ -69,6 +73,10 @@ RunSettings settings_from_json(const Json& json) {
     json.at("sharpen").get_to(settings.sample.sharpen);
     json.at("recycle_generated").get_to(settings.sample.recycle_generated);
     json.at("store_gradients").get_to(settings.store_gradients);
+    json.at("recycled_csv").get_to(settings.recycled_csv);
+    json.at("sharpen_all").get_to(settings.sharpen_all);
+    json.at("log_lik").get_to(settings.log_lik);
+    json.at("predictive").get_to(settings.predictive);
     json.at("save").get_to(settings.save);
     json.at("drop").get_to(settings.drop);
     json.at("until").get_to(settings.until);

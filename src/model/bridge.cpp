@@ -163,7 +163,9 @@ class BridgeDensity::Model {
     determined = static_cast<std::size_t>(call_.number(model_, true, false));
     for (std::string& each : split_names(call_.names(model_, true, true))) {
       const bool generated = quantities.size() >= determined;
-      quantities.push_back({std::move(each), std::nullopt, generated});
+      const bool transformed = !generated && quantities.size() >= parameters;
+      quantities.push_back(
+          {.name = std::move(each), .generated = generated, .transformed = transformed});
     }
   }
   ~Model() { call_.destruct(model_); }
@@ -188,11 +190,11 @@ class BridgeDensity::Model {
     return value;
   }
 
-  /// Parameters and transformed parameters.
-  void constrain(const double* x, double* values) const {
+  /// Parameters and transformed parameters, or parameters alone.
+  void constrain(const double* x, double* values, bool transformed = true) const {
     char* error = nullptr;
     const Visit visit(*this);
-    if (call_.constrain(model_, true, false, x, values, nullptr, &error) != 0) reject(error);
+    if (call_.constrain(model_, transformed, false, x, values, nullptr, &error) != 0) reject(error);
   }
 
   /// Generated quantities too.
@@ -308,6 +310,11 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
     const auto found = coordinates.find(quantities[k].name);
     if (found != coordinates.end()) candidates.emplace_back(k, found->second);
   }
+  std::map<std::size_t, std::vector<CoordinateMap>> maps;  // that agree at all points so far
+  for (const auto& candidate : candidates) {
+    maps[candidate.first] = {CoordinateMap::identity, CoordinateMap::exponential,
+                             CoordinateMap::logistic};
+  }
   Stream stream(Address{}, Purpose::coordinate_search);
   std::vector<double> x(names.size());
   std::vector<double> mixed(names.size());
@@ -324,12 +331,17 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
       return;  // then nothing can be concluded
     std::erase_if(candidates, [&](const auto& candidate) {
       const auto [quantity, coordinate] = candidate;
+      const double at = x[coordinate];
+      std::erase_if(maps[quantity],
+                    [&](CoordinateMap map) { return apply(map, at) != at_x[quantity]; });
       const bool same = at_x[quantity] == at_mixed[quantity];
       return shared[coordinate] != 0 ? !same : same;
     });
   }
-  for (const auto& [quantity, coordinate] : candidates)
+  for (const auto& [quantity, coordinate] : candidates) {
     quantities[quantity].coordinate = coordinate;
+    if (!maps[quantity].empty()) quantities[quantity].map = maps[quantity].front();
+  }
 }
 
 }  // namespace
@@ -380,6 +392,10 @@ std::vector<Quantity> BridgeDensity::quantities() const {
   std::vector<Quantity> all = generator_->quantities;
   for (std::size_t k = 0; k < model_->determined; ++k) {
     all[k].coordinate = model_->quantities[k].coordinate;
+    all[k].map = model_->quantities[k].map;
+  }
+  for (Quantity& quantity : all) {
+    quantity.determined = quantity.generated && determined_.contains(quantity.name);
   }
   return all;
 }
@@ -397,6 +413,16 @@ void BridgeDensity::evaluate_quantities(std::span<const double> x, std::span<dou
     evaluate_quantities(x, values, nullptr);
     throw;
   }
+}
+
+void BridgeDensity::evaluate_first_quantities(std::span<const double> x, std::span<double> values) {
+  const bool transformed = values.size() > model_->parameters;
+  if (values.size() == (transformed ? model_->determined : model_->parameters)) {
+    return model_->constrain(x.data(), values.data(), transformed);
+  }
+  std::vector<double> all(transformed ? model_->determined : model_->parameters);
+  model_->constrain(x.data(), all.data(), transformed);
+  std::copy_n(all.begin(), values.size(), values.begin());
 }
 
 std::vector<double> BridgeDensity::unconstrain(const std::string& json) const {

@@ -46,7 +46,9 @@ ChainRecord::ChainRecord(const QuantityReader& reader, std::size_t expected_draw
     : columns(reader.columns()),
       centre(reader.centre().begin(), reader.centre().end()),
       gradients(with_gradients),
-      coordinates(reader.dimension()) {
+      coordinates(reader.dimension()),
+      computed(reader.computes()) {
+  if (computed) kept_columns.emplace();
   centre.resize(columns.size());
   draws.reserve(expected_draws * dimension());
   mean_offset.reserve(expected_draws * dimension());
@@ -76,35 +78,47 @@ void ChainRecord::add(const ReadDraw& draw) {
   const Transition& transition = *draw.transition;
   add_draw(transition, draw.values);
   if (draw.of_warmup) return;
-  append(mean_offset, draw.first);
-  append(mean_square, draw.second);
+  if (draw.computed) mark_as_computed();
+  append(mean_offset, draw.computed ? std::span<const double>() : draw.first);
+  append(mean_square, draw.computed ? std::span<const double>() : draw.second);
   for (const WeightedState& state : draw.kept) {
-    append(kept, state.state.position);
+    if (!computed) append(kept, state.state.position);
     kept_weight.push_back(state.weight);
   }
   kept_end.push_back(kept_weight.size());
-  if (gradients == KeptGradients::yes) {
-    for (const WeightedState& state : transition.recycled) {
-      if (!draw.positions_are_values) append(kept_position, state.state.position);
-      for (const double entry : state.state.gradient) {
-        kept_gradient.push_back(static_cast<float>(entry));
-      }
+  const bool apart = computed || (gradients == KeptGradients::yes && !draw.positions_are_values);
+  for (const WeightedState& state : transition.recycled) {
+    if (apart) append(kept_position, state.state.position);
+    if (gradients == KeptGradients::no) continue;
+    for (const double entry : state.state.gradient) {
+      kept_gradient.push_back(static_cast<float>(entry));
     }
   }
-
   if (transition.ending == Ending::diverged) {
     divergences.push_back(stored_divergence(draw, size() - 1));
   }
 }
 
+void ChainRecord::mark_as_computed() {
+  if (computed) return;
+  computed = true;
+  kept_columns.emplace();
+}
+
 void ChainRecord::forget_gradients() {
   gradients = KeptGradients::no;
-  kept_position = {};
+  if (!computed) kept_position = {};
   kept_gradient = {};
 }
 
-void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients,
-                  bool has_kept) {
+std::optional<std::size_t> ChainRecord::kept_place(std::size_t column) const {
+  if (!kept_columns) return column;
+  const auto found = std::find(kept_columns->begin(), kept_columns->end(), column);
+  if (found == kept_columns->end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kept_columns->begin());
+}
+
+void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients) {
   const Transition& transition = *draw.transition;
   // In the order of series_of_numbers.
   archive(transition.state.log_density, transition.acceptance, transition.step_size,
@@ -113,23 +127,20 @@ void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gr
   archive.numbers(draw.values);
   archive(!draw.of_warmup);
   if (draw.of_warmup) return;
-  archive.numbers(draw.first);
-  archive.numbers(draw.second);
+  const bool stored = gradients == KeptGradients::yes;
+  const bool positions = draw.computed || draw.positions_are_values || stored;
+  archive(draw.computed, positions, stored);
+  if (!draw.computed) {
+    archive.numbers(draw.first);
+    archive.numbers(draw.second);
+  }
   archive(static_cast<std::uint32_t>(draw.kept.size()));
   for (const WeightedState& state : draw.kept) archive(state.weight);
-  for (const WeightedState& state : draw.kept) archive.numbers(state.state.position);
-  const bool stored = gradients == KeptGradients::yes;
-  const bool positions_apart = has_kept && !draw.positions_are_values;
-  archive(stored, positions_apart);
-  if (stored) {
-    if (positions_apart) {
-      for (const WeightedState& state : transition.recycled) {
-        archive.numbers(state.state.position);
-      }
-    }
-    for (const WeightedState& state : transition.recycled) {
-      archive_as_float(archive, state.state.gradient);
-    }
+  for (const WeightedState& state : positions ? transition.recycled : draw.kept) {
+    archive.numbers(state.state.position);
+  }
+  for (const WeightedState& state : transition.recycled) {
+    if (stored) archive_as_float(archive, state.state.gradient);
   }
   if (transition.ending == Ending::diverged) archive(stored_divergence(draw, 0));
 }
@@ -145,23 +156,38 @@ void ChainRecord::add_archived(ArchiveReader& archive) {
   ending.push_back(archive.get<Ending>());
   row(draws, d);
   if (!archive.get<bool>()) return;
-  row(mean_offset, d);
-  row(mean_square, d);
+  if (archive.get<bool>()) mark_as_computed();
+  const auto positions = archive.get<bool>();
+  const auto stored = archive.get<bool>();
+  if (!stored) forget_gradients();
+  if (!computed) {
+    row(mean_offset, d);
+    row(mean_square, d);
+  }
   const auto count = archive.get<std::uint32_t>();
   row(kept_weight, count);
-  row(kept, count * d);
+  add_archived_kept(archive, count, positions);
   kept_end.push_back(kept_weight.size());
-  const auto stored = archive.get<bool>();
-  const auto positions_apart = archive.get<bool>();
-  if (stored) {
-    if (positions_apart) row(kept_position, count * coordinates);
-    archive.numbers(count * coordinates, kept_gradient);
-  } else {
-    forget_gradients();
-  }
+  if (stored) archive.numbers(count * coordinates, kept_gradient);
   if (ending.back() == Ending::diverged) {
     archive(divergences.emplace_back());
     divergences.back().draw = size() - 1;
+  }
+}
+
+/// Positions of kept states if they were stored, else the recorded columns of them.
+void ChainRecord::add_archived_kept(ArchiveReader& archive, std::size_t count, bool positions) {
+  if (!positions || (!computed && columns.size() == coordinates)) {
+    archive.numbers(count * dimension(), kept);
+    return;
+  }
+  const std::size_t begin = kept_position.size();
+  archive.numbers(count * coordinates, kept_position);
+  if (computed) return;
+  for (std::size_t k = 0; k < count; ++k) {
+    for (const std::size_t column : columns) {
+      kept.push_back(kept_position[begin + k * coordinates + column]);
+    }
   }
 }
 
@@ -175,14 +201,16 @@ void ChainRecord::truncate(std::size_t draws_left) {
   draws.resize(draws_left * d);
   if (kept_end.empty()) return;
   const std::size_t kept_left = kept_begin(draws_left);
-  mean_offset.resize(draws_left * d);
-  mean_square.resize(draws_left * d);
-  kept.resize(kept_left * d);
-  kept_weight.resize(kept_left);
-  if (gradients == KeptGradients::yes) {
-    if (!kept_position.empty()) kept_position.resize(kept_left * coordinates);
-    kept_gradient.resize(kept_left * coordinates);
-  }
+  // What was not read or stored is shorter already.
+  const auto shorten = [](auto& matrix, std::size_t size) {
+    if (matrix.size() > size) matrix.resize(size);
+  };
+  shorten(mean_offset, draws_left * kept_dimension());
+  shorten(mean_square, draws_left * kept_dimension());
+  shorten(kept, kept_left * kept_dimension());
+  shorten(kept_weight, kept_left);
+  shorten(kept_position, kept_left * coordinates);
+  shorten(kept_gradient, kept_left * coordinates);
   kept_end.resize(draws_left);
   std::erase_if(divergences, [&](const auto& divergence) { return divergence.draw >= draws_left; });
 }

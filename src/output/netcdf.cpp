@@ -23,7 +23,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/output/durable_file.hpp"
-#include "variable_grids.hpp"
+#include "rehmc/output/variable_grids.hpp"
 
 namespace rehmc {
 
@@ -146,6 +146,9 @@ class Group {
     return define<Number>(free_name(wanted), dimensions);
   }
 
+  /// Random digits hardly become smaller; to try takes longer than much else of a short run.
+  void leave_uncompressed() { compresses_ = false; }
+
   /// Blocks of these are written at once.
   static std::size_t rows_per_block(const Variable& variable) {
     std::size_t row_bytes = sizeof(double);
@@ -180,7 +183,7 @@ class Group {
     }
     file_->check(nc_def_var(id_, name.c_str(), type_of<Number>, static_cast<int>(ids.size()),
                             ids.data(), &variable.id));
-    if (variable.shape.size() > 1) compress<Number>(variable);
+    if (compresses_ && variable.shape.size() > 1) compress<Number>(variable);
     return variable;
   }
 
@@ -203,6 +206,7 @@ class Group {
   const NetcdfFile* file_;
   int id_ = 0;
   std::set<std::string> taken_;
+  bool compresses_ = true;
 };
 
 /// Which rows of a chain's matrix go into the file, in order; `padding` for NaN.
@@ -211,14 +215,21 @@ struct ChainRows {
   std::vector<std::size_t> rows;
 };
 
-/// Writes all parameters. The rows of a chain fill the dimensions after the first, the last of
+/// Some columns of the matrices, and the width of these.
+struct NamedColumns {
+  std::vector<std::string> names;
+  std::vector<std::size_t> places;
+  std::size_t width = 0;
+};
+
+/// Writes parameters. The rows of a chain fill the dimensions after the first, the last of
 /// these fastest.
-void write_parameters(Group& group, const std::vector<std::string>& names,
+void write_parameters(Group& group, const NamedColumns& columns,
                       const std::vector<Dimension>& leading, const std::vector<ChainRows>& chains) {
   std::size_t inner = 1;
   for (std::size_t k = 2; k < leading.size(); ++k) inner *= leading[k].size;
   std::vector<double> block;
-  for (const VariableGrid& grid : variable_grids(names)) {
+  for (const VariableGrid& grid : variable_grids(columns.names)) {
     std::vector<Dimension> dimensions = leading;
     for (std::size_t k = 0; k < grid.shape.size(); ++k) {
       dimensions.push_back(group.dimension(fmt::format("{}_dim_{}", grid.name, k), grid.shape[k]));
@@ -231,9 +242,10 @@ void write_parameters(Group& group, const std::vector<std::string>& names,
         block.clear();
         for (const std::size_t row :
              std::span(chains[c].rows).subspan(begin * inner, count * inner)) {
-          for (const std::size_t column : grid.columns) {
-            block.push_back(row == padding ? nan_value
-                                           : (*chains[c].matrix)[row * names.size() + column]);
+          for (const std::size_t k : grid.columns) {
+            block.push_back(row == padding
+                                ? nan_value
+                                : (*chains[c].matrix)[row * columns.width + columns.places[k]]);
           }
         }
         group.write(variable, {c, begin}, {1, count}, block.data());
@@ -269,14 +281,47 @@ class Writer {
   Writer(const NetcdfFile& file, const SampleResult& result, const NetcdfInfo& info)
       : file_(&file), result_(&result), info_(&info) {}
 
-  void posterior(const char* name, const Phase& phase) const {
+  /// Everything that has no group of its own.
+  std::vector<std::size_t> parameters() const {
+    std::vector<std::size_t> columns;
+    for (std::size_t i = 0; i < result_->names.size(); ++i) {
+      const auto has = [i](const std::vector<std::size_t>& some) {
+        return std::find(some.begin(), some.end(), i) != some.end();
+      };
+      if (!has(info_->log_likelihood) && !has(info_->predictive)) columns.push_back(i);
+    }
+    return columns;
+  }
+
+  std::vector<std::size_t> everything() const {
+    std::vector<std::size_t> columns(result_->names.size());
+    std::iota(columns.begin(), columns.end(), std::size_t{0});
+    return columns;
+  }
+
+  void draws(const char* name, const Phase& phase, const std::vector<std::size_t>& columns) const {
+    if (columns.empty()) return;
     Group group = new_group(name);
     std::vector<ChainRows> chains;
     for (const ChainRecord* record : phase.records) {
       ChainRows& rows = chains.emplace_back(ChainRows{&record->draws, {}});
       for (std::size_t i = 0; i < phase.draws; ++i) rows.rows.push_back(i * phase.thin);
     }
-    write_parameters(group, result_->names, chain_and_draw(group, phase), chains);
+    write_parameters(group, named(columns, columns, result_->names.size()),
+                     chain_and_draw(group, phase), chains);
+  }
+
+  void data(const char* name, const std::map<std::string, DataArray>& variables) const {
+    if (variables.empty()) return;
+    Group group = new_group(name);
+    for (const auto& [wanted, array] : variables) {
+      std::vector<Dimension> dimensions;
+      for (std::size_t k = 0; k < array.shape.size(); ++k) {
+        dimensions.push_back(group.dimension(fmt::format("{}_dim_{}", wanted, k), array.shape[k]));
+      }
+      const Variable variable = group.variable<double>(wanted, dimensions);
+      group.write(variable, {}, {}, array.values.data());
+    }
   }
 
   /// `metric`: whether these draws were taken with the final metric.
@@ -336,14 +381,16 @@ class Writer {
     }
     std::size_t most = 0;
     for (const ChainRows& chain : chains) most = std::max(most, chain.rows.size());
-    if (most == 0) return;
+    if (most == 0 || phase.records.front()->kept_dimension() == 0) return;
     Group group = new_group("recycled_posterior");
+    group.leave_uncompressed();
+    const NamedColumns names = kept_columns(*phase.records.front());
     const std::size_t per_draw = states_per_draw(phase);
     if (per_draw > 0) {
       std::vector<Dimension> dimensions = chain_and_draw(group, phase);
       dimensions.push_back(group.dimension("recycle", per_draw));
       if (!weights_are_equal(phase, per_draw)) write_weights(group, dimensions, phase, chains);
-      write_parameters(group, result_->names, dimensions, chains);
+      write_parameters(group, names, dimensions, chains);
       return;
     }
     const std::vector<Dimension> dimensions{group.dimension("chain", chains.size()),
@@ -355,7 +402,7 @@ class Writer {
       group.write(draw, {c, 0}, {1, most}, draw_of[c].data());
     }
     write_weights(group, dimensions, phase, chains);
-    write_parameters(group, result_->names, dimensions, chains);
+    write_parameters(group, names, dimensions, chains);
   }
 
  private:
@@ -399,6 +446,21 @@ class Writer {
       const auto numbers = dense ? metric.numbers() : metric.inverse_diagonal();
       group.write(variable, {c}, {1}, numbers.data());
     }
+  }
+
+  /// Of the columns that are known of kept states.
+  NamedColumns kept_columns(const ChainRecord& record) const {
+    std::vector<std::size_t> places(record.kept_dimension());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    return named(record.kept_columns.value_or(places), places, places.size());
+  }
+
+  /// Columns of the result that are in these places of a matrix.
+  NamedColumns named(const std::vector<std::size_t>& columns, std::vector<std::size_t> places,
+                     std::size_t width) const {
+    NamedColumns all{{}, std::move(places), width};
+    for (const std::size_t column : columns) all.names.push_back(result_->names[column]);
+    return all;
   }
 
   /// The number of states that every draw keeps; 0 if it varies.
@@ -446,12 +508,16 @@ void write_netcdf(const std::filesystem::path& path, const SampleResult& result,
   const Phase sampling(result, &ChainResult::record, info.thin);
   const Phase warmup(result, &ChainResult::warmup, info.thin);
   if (sampling.draws > 0) {
-    writer.posterior("posterior", sampling);
+    writer.draws("posterior", sampling, writer.parameters());
+    writer.draws("posterior_predictive", sampling, info.predictive);
+    writer.draws("log_likelihood", sampling, info.log_likelihood);
+    writer.data("observed_data", info.observed);
+    writer.data("constant_data", info.constant);
     writer.sample_stats("sample_stats", sampling, true);
     if (result.kernel.recycling.kind != RecyclingKind::none) writer.recycled_posterior(sampling);
   }
   if (warmup.draws > 0) {
-    writer.posterior("warmup_posterior", warmup);
+    writer.draws("warmup_posterior", warmup, writer.everything());
     writer.sample_stats("warmup_sample_stats", warmup, false);
   }
   file.finish();

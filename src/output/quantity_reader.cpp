@@ -27,12 +27,13 @@ std::vector<std::size_t> all_of(std::size_t count) {
 }  // namespace
 
 QuantityReader::QuantityReader(const Density& density, std::vector<std::size_t> columns,
-                               GeneratedOfKept generated_of_kept)
+                               GeneratedOfKept generated_of_kept, KeptQuantities kept)
     : dimension_(density.dimension()),
       quantities_(density.quantities().size()),
       generates_(any_generated(density)),
       columns_(columns.empty() ? all_of(quantities_) : std::move(columns)),
-      generated_of_kept_(generated_of_kept) {
+      generated_of_kept_(generated_of_kept),
+      kept_quantities_(kept) {
   if (!density.reads_coordinates()) model_ = density;
 }
 
@@ -80,6 +81,7 @@ void QuantityReader::start_draw(const Transition& transition, bool of_warmup) {
   draw_.transition = &transition;
   draw_.of_warmup = of_warmup;
   draw_.positions_are_values = reads_positions();
+  draw_.computed = computes();
   draw_.reader = this;
   divergence_read_ = false;
 }
@@ -108,6 +110,13 @@ const ReadDraw& QuantityReader::read(const Transition& transition, const Address
     draw_.values = transition.state.position;
     draw_.first = transition.feature_means.first;
     draw_.second = transition.feature_means.second;
+    draw_.kept = transition.recycled;
+    return draw_;
+  }
+  if (model_ && kept_quantities_ == KeptQuantities::later) {
+    Stream stream(address, Purpose::generated);
+    if (!read_into(transition.state.position, &stream, values_)) ++draw_.failures.draws;
+    draw_.values = values_;
     draw_.kept = transition.recycled;
     return draw_;
   }
@@ -153,11 +162,10 @@ void QuantityReader::read_all(const Transition& transition, const Address& addre
   if (!read_state(0, &stream, values_)) ++draw_.failures.draws;
   kept_view_.clear();
   kept_.resize(std::max(kept_.size(), transition.recycled.size()));
-  Stream seeds(address, Purpose::generated_of_kept);
+  KeptStreams streams(address);
   for (std::size_t k = 0; k < transition.recycled.size(); ++k) {
     const WeightedState& state = transition.recycled[k];
-    // A stream for every state: the numbers that one state uses do not affect the others.
-    Stream own({seeds.bits(), address.chain, address.iteration}, Purpose::generated_of_kept);
+    Stream own = streams.next();
     Stream* const stream_of_state = generated_of_kept_ == GeneratedOfKept::yes ? &own : nullptr;
     if (!read_state(k + 1, stream_of_state, kept_[k])) ++draw_.failures.kept;
     kept_view_.push_back({{kept_[k], {}, state.state.log_density}, state.weight});

@@ -2,8 +2,10 @@
 #include "rehmc/output/recycled_csv.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "number_text.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
@@ -28,6 +30,32 @@ void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t i
     }
     to += '\n';
   }
+}
+
+std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uint64_t thin) {
+  const ChainRecord& record = result.chains[chain].record;
+  std::vector<std::optional<std::size_t>> places;
+  for (std::size_t i = 0; i < record.dimension(); ++i) places.push_back(record.kept_place(i));
+  std::string text = recycled_csv_head(result.names);
+  std::vector<std::vector<double>> values;
+  std::vector<WeightedState> kept;
+  ReadDraw draw;
+  for (std::size_t i = 0; i < record.size(); i += thin) {
+    values.clear();
+    kept.clear();
+    for (std::size_t k = record.kept_begin(i); k < record.kept_begin(i + 1); ++k) {
+      std::vector<double>& row = values.emplace_back();
+      for (const auto& place : places) {
+        row.push_back(place ? record.kept[k * record.kept_dimension() + *place] : nan_value);
+      }
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      kept.push_back({{values[k], {}, 0}, record.kept_weight[record.kept_begin(i) + k]});
+    }
+    draw.kept = kept;
+    append_recycled_rows(text, draw, i, static_cast<int>(chain) + 1);
+  }
+  return text;
 }
 
 RecycledCsvSink::RecycledCsvSink(const std::filesystem::path& path,

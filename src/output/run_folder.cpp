@@ -26,7 +26,7 @@ bool RunFolder::is_ours(std::string_view name) {
   if (name.ends_with(unfinished)) name.remove_suffix(unfinished.size());
   const auto all = {Names::manifest,  Names::program, Names::data,       Names::summary,
                     Names::report,    Names::netcdf,  Names::trajectory, Names::probe,
-                    Names::checksums, Names::lock};
+                    Names::checksums, Names::lock,    Names::estimates};
   return std::ranges::find(all, name) != all.end() || is_of_chain(name, Names::draws, {".csv"}) ||
          is_of_chain(name, Names::recycled, {".csv"}) ||
          is_of_chain(name, Names::metric, {".json"}) ||

@@ -14,19 +14,15 @@ StatesSink::StatesSink(const std::filesystem::path& path, KeptGradients gradient
     : file_(path), gradients_(gradients) {}
 
 StatesSink::StatesSink(const std::filesystem::path& path, KeptGradients gradients,
-                       const StatesMark& mark, const ChainRecord& stored)
-    : file_(path, mark.seal),
-      gradients_(gradients),
-      mark_(mark),
-      has_kept_(!stored.kept_weight.empty()) {}
+                       const StatesMark& mark)
+    : file_(path, mark.seal), gradients_(gradients), mark_(mark) {}
 
 void StatesSink::begin(const SamplingStart& start) {
   mark_.centre.assign(start.reader.centre().begin(), start.reader.centre().end());
 }
 
 void StatesSink::add(const ReadDraw& draw, std::uint64_t /*index*/) {
-  has_kept_ = has_kept_ || !draw.kept.empty();
-  archive_draw(scratch_, draw, gradients_, has_kept_);
+  archive_draw(scratch_, draw, gradients_);
   file_.waiting() += scratch_.bytes();
   scratch_.clear();
   ++(draw.of_warmup ? mark_.warmup_draws : mark_.draws);

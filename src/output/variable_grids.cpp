@@ -1,5 +1,5 @@
 // Parses indices in Stan names and finds full grids.
-#include "variable_grids.hpp"
+#include "rehmc/output/variable_grids.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -25,10 +25,12 @@ WeightedValues recycled_values(const SampleResult& result, std::size_t parameter
   WeightedValues recycled;
   for (const ChainResult& chain : result.chains) {
     const ChainRecord& record = chain.record;
+    const std::optional<std::size_t> place = record.kept_place(parameter);
+    if (!place) return {};
     for (std::size_t i = 0; i < record.kept_end.size(); i += stride) {
       const double mass = i < record.mass.size() ? record.mass[i] : 1;
       for (std::size_t k = record.kept_begin(i); k < record.kept_begin(i + 1); ++k) {
-        recycled.values.push_back(record.kept[k * record.dimension() + parameter]);
+        recycled.values.push_back(record.kept[k * record.kept_dimension() + *place]);
         recycled.weights.push_back(mass * record.kept_weight[k]);
       }
     }

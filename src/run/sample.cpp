@@ -7,6 +7,7 @@
 #include <random>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/output/kept_quantities.hpp"
 #include "rehmc/output/memory_sinks.hpp"
 #include "rehmc/run/chain_loop.hpp"
 #include "rehmc/run/groups.hpp"
@@ -60,7 +61,7 @@ class RunningChains {
     return std::make_unique<Running>(
         result_.chains[c], draws_, settings_.sharpen ? KeptGradients::yes : KeptGradients::no,
         std::make_unique<Chain>(density, settings_, address),
-        QuantityReader(density, {}, generated_of_kept(settings_)),
+        QuantityReader(density, {}, generated_of_kept(settings_), KeptQuantities::later),
         ChainLoop::Options{
             .chains_per_thread = engine_.chains_per_thread(),
             .progress = control_.progress ? &control_.progress->chains[c] : nullptr});
@@ -108,6 +109,7 @@ SampleResult sample(const Density& density, const SampleSettings& settings,
 
   const auto draws = static_cast<std::uint64_t>(settings.draws);
   RunningChains(density, settings, control, result).run();
+  read_kept(density, columns_of_states(result), result);
   for (const ChainResult& chain : result.chains) {
     result.stopped = result.stopped || chain.record.size() < draws;
   }

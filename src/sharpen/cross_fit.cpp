@@ -13,8 +13,8 @@ namespace {
 /// to be seen in any estimate.
 constexpr double ridge = 1e-9;
 
-Eigen::VectorXd inverse_sds(const Eigen::MatrixXd& covariance) {
-  return covariance.diagonal().unaryExpr(
+Eigen::VectorXd inverse_sds(const Eigen::VectorXd& variances) {
+  return variances.unaryExpr(
       [](double variance) { return variance > 0 ? 1 / std::sqrt(variance) : 0.0; });
 }
 
@@ -44,7 +44,7 @@ Eigen::MatrixXd TrainingMoments::covariance(const Eigen::Ref<const Eigen::Matrix
 SharedColumns::SharedColumns(Eigen::MatrixXd columns, const Fold& fold)
     : fold_(fold), columns_(std::move(columns)), mean_(TrainingMoments::mean(columns_, fold)) {
   Eigen::MatrixXd covariance = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
-  inverse_sd_ = inverse_sds(covariance);
+  inverse_sd_ = inverse_sds(covariance.diagonal());
   covariance = inverse_sd_.asDiagonal() * covariance * inverse_sd_.asDiagonal();
   covariance.diagonal().array() += ridge;
   factor_.compute(covariance);
@@ -76,15 +76,26 @@ CrossFit::CrossFit(const Columns& columns, const stein::ColumnRange& targets, co
     : fold_(fold), columns_(columns), targets_(targets) {
   mean_ = TrainingMoments::mean(columns_, fold);
   covariance_ = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
-  inverse_sd_ = inverse_sds(covariance_);
+  inverse_sd_ = inverse_sds(covariance_.diagonal());
 }
 
-CrossFit::CrossFit(const CrossFit& alone, const Columns& remainders, const SharedColumns& shared)
-    : CrossFit(remainders, alone.targets_, alone.fold_) {
+CrossFit::CrossFit(const Columns& remainders, const stein::ColumnRange& targets, const Fold& fold,
+                   const Eigen::VectorXd& scales, const SharedColumns& shared)
+    : CrossFit(remainders, targets, fold) {
   // The ridge is relative to the whole features: of a feature that the shared ones explain, only
   // rounding errors are left.
-  inverse_sd_ = alone.inverse_sd_;
+  inverse_sd_ = scales;
   shared_dependence_ = shared.dependence();
+}
+
+Eigen::VectorXd CrossFit::scales_of(const Columns& columns, const Fold& fold) {
+  const Eigen::RowVectorXd mean = TrainingMoments::mean(columns, fold);
+  const Eigen::Index after = columns.rows() - fold.end;
+  const Eigen::RowVectorXd squares = columns.topRows(fold.begin).colwise().squaredNorm() +
+                                     columns.bottomRows(after).colwise().squaredNorm();
+  const Eigen::VectorXd variances =
+      (squares / training_draws(columns, fold) - mean.cwiseAbs2()).transpose();
+  return inverse_sds(variances);
 }
 
 CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features,

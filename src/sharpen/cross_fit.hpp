@@ -56,8 +56,14 @@ class CrossFit {
   using Columns = Eigen::Ref<const Eigen::MatrixXd>;
   /// All columns for all draws; features first, then the targets, which are to be explained.
   CrossFit(const Columns& columns, const stein::ColumnRange& targets, const Fold& fold);
-  /// The same columns together with shared ones, given what the shared ones leave of them.
-  CrossFit(const CrossFit& alone, const Columns& remainders, const SharedColumns& shared);
+  /// Columns together with shared ones, given what the shared ones leave of them, and the scales of
+  /// the columns as they were.
+  CrossFit(const Columns& remainders, const stein::ColumnRange& targets, const Fold& fold,
+           const Eigen::VectorXd& scales, const SharedColumns& shared);
+
+  /// The inverse sds of columns in the draws outside a fold.
+  static Eigen::VectorXd scales_of(const Columns& columns, const Fold& fold);
+  const Eigen::VectorXd& scales() const { return inverse_sd_; }
 
   /// Coefficients of some of the feature columns.
   struct Fit {

@@ -182,7 +182,8 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Colum
 
   // The gradients themselves may be shared already.
   const Features firsts = run_.groups[f].linear.count == 0 ? features.constant : Features();
-  const CrossFit together(alone, remainders, shared);
+  const CrossFit together(remainders, features.columns.targets(), run_.folds[f], alone.scales(),
+                          shared);
   // Only useful for heavy tails, and not quite free.
   if (run_.table.dimension() <= small_dimension || features.power_law) {
     fit_by(FeatureSet::bounded_linear, joined(firsts, features.bounded), f, together, shared.size(),
@@ -196,7 +197,8 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Colum
   if (run_.quadratic.empty()) return;
   const SharedColumns& quadratic = run_.quadratic[f];
   const Eigen::MatrixXd less = quadratic.remainders(columns);
-  const CrossFit with_all(alone, less, quadratic);
+  const CrossFit with_all(less, features.columns.targets(), run_.folds[f], alone.scales(),
+                          quadratic);
   fit_by(FeatureSet::quadratic, all, f, with_all, quadratic.size(), own.layout);
   Eigen::MatrixXd& left = remainders_.left[Remainders::index(FeatureSet::quadratic)];
   if (features.power_law && left.size() > 0) {
@@ -237,8 +239,8 @@ void ScalarFit::fit_rows(std::size_t f, const CoordinateStates& states, const Cr
   const SharedColumns& shared = run_.shared[f];
   const Eigen::MatrixXd columns = widened(alone.columns(), rows);
   const Eigen::MatrixXd remainders = widened(together.columns(), shared.remainders(rows));
-  const CrossFit wider_alone(columns, layout.targets(), run_.folds[f]);
-  const CrossFit wider(wider_alone, remainders, shared);
+  const Eigen::VectorXd scales = CrossFit::scales_of(columns, run_.folds[f]);
+  const CrossFit wider(remainders, layout.targets(), run_.folds[f], scales, shared);
   const std::vector<Index> added = layout.rows().list();
   const Features wanted{added, added, features.power_law ? std::vector<Index>() : added};
   fit_by(FeatureSet::row, joined(others, wanted), f, wider, shared.size(), layout.own);
@@ -247,7 +249,7 @@ void ScalarFit::fit_rows(std::size_t f, const CoordinateStates& states, const Cr
 Eigen::MatrixXd ScalarFit::rows_of(std::size_t f, const CoordinateStates& states,
                                    const CrossFit& regression, const Features& features) const {
   const Index i = *target_.coordinate();
-  Eigen::MatrixXd rows = run_.row_features(f, i, states)(Eigen::all, run_.light_rows(f, i));
+  Eigen::MatrixXd rows = run_.row_features(f, i, states.u);
   if (static_cast<std::size_t>(rows.cols()) <= most_rows) return rows;
   const Fold& fold = run_.folds[f];
   Eigen::MatrixXd left =

@@ -43,6 +43,10 @@ Index Run::powers(std::size_t fold) const {
 }
 
 CoordinateStates Run::coordinate(std::size_t fold, Index i) {
+  return {table, frames[fold], i, along_c(fold, i)};
+}
+
+Eigen::VectorXd Run::along_c(std::size_t fold, Index i) {
   const SteinFrame& frame = frames[fold];
   if (products_.empty()) {
     for (const SteinFrame& each : frames) {
@@ -53,13 +57,13 @@ CoordinateStates Run::coordinate(std::size_t fold, Index i) {
   if (i < products.first || i >= products.first + products.u.cols()) {
     // A caller that goes from one coordinate to the next gets many at once.
     if (i != products.first + products.u.cols()) {
-      return {table, frame, i, frame.products(table.gradients, products.shared, i, 1).col(0)};
+      return frame.products(table.gradients, products.shared, i, 1).col(0);
     }
     products.first = i;
     const Index count = std::min(columns_at_once, table.dimension() - i);
     products.u = frame.products(table.gradients, products.shared, i, count);
   }
-  return {table, frame, i, products.u.col(i - products.first)};
+  return products.u.col(i - products.first);
 }
 
 double Run::training_shape(std::size_t fold, const Eigen::VectorXd& values) const {
@@ -239,27 +243,37 @@ Eigen::MatrixXd Run::quadratic_features(std::size_t fold) {
   const Index d = table.dimension();
   Eigen::MatrixXd features(to_index(table.draws()), d * d);
   Index used = 0;
+  std::vector<ColumnRange>& places = rows_of_quadratic_.emplace_back();
   for (Index i = 0; i < d; ++i) {
-    const std::vector<Index> light = light_rows(fold, i);
-    features.middleCols(used, to_index(light.size())) =
-        row_features(fold, i, coordinate(fold, i))(Eigen::all, light);
-    used += to_index(light.size());
+    const Eigen::MatrixXd rows = light_row_features(fold, i, along_c(fold, i));
+    places.push_back({groups[fold].virial.end() + used, rows.cols()});
+    features.middleCols(used, rows.cols()) = rows;
+    used += rows.cols();
   }
   features.conservativeResize(Eigen::NoChange, used);
   return features;
 }
 
-Eigen::MatrixXd Run::row_features(std::size_t fold, Index i, const CoordinateStates& own) const {
-  const Index d = table.dimension();
+Eigen::MatrixXd Run::row_features(std::size_t fold, Index i, const Eigen::VectorXd& u) const {
+  if (fold < rows_of_quadratic_.size()) {
+    const auto& columns = quadratic[fold].columns();
+    return rows_of_quadratic_[fold][static_cast<std::size_t>(i)].of(columns);
+  }
+  return light_row_features(fold, i, u);
+}
+
+Eigen::MatrixXd Run::light_row_features(std::size_t fold, Index i, const Eigen::VectorXd& u) const {
   const SteinFrame& frame = frames[fold];
-  Eigen::MatrixXd features(to_index(table.draws()), d);
-  for (Index k = 0; k < d; ++k) {
+  const std::vector<Index> light = light_rows(fold, i);
+  Eigen::MatrixXd features(to_index(table.draws()), to_index(light.size()));
+  for (Index place = 0; place < features.cols(); ++place) {
+    const Index k = light[static_cast<std::size_t>(place)];
     const double correlation = frame.correlation(k, i);
     const double* x = table.positions.col(k).data();
     const double centre = frame.centre[k];
     const double inverse = 1 / frame.scale[k];
-    features.col(k) = table.draw_means(
-        [&](Index s) { return (x[s] - centre) * inverse * own.u[s] + correlation; });
+    features.col(place) =
+        table.draw_means([&](Index s) { return (x[s] - centre) * inverse * u[s] + correlation; });
   }
   return features;
 }

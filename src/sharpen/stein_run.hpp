@@ -50,6 +50,8 @@ class Run {
 
   /// One coordinate in the frame of one fold.
   CoordinateStates coordinate(std::size_t fold, Index i);
+  /// Its u = (C g) alone, which is much cheaper.
+  Eigen::VectorXd along_c(std::size_t fold, Index i);
 
   /// The shape of the tail of a function of states, from states outside a fold: which features a
   /// fold uses must not depend on its own draws, or their means would not be 0.
@@ -77,8 +79,9 @@ class Run {
   /// The coordinates k for which z_k u_i has a finite variance.
   std::vector<Index> light_rows(std::size_t fold, Index i) const;
 
-  /// The features of the fields z_k C e_i of one coordinate i, for all k.
-  Eigen::MatrixXd row_features(std::size_t fold, Index i, const CoordinateStates& own) const;
+  /// The features of the fields z_k C e_i of one coordinate i, for the light rows k. `u`: its
+  /// along_c().
+  Eigen::MatrixXd row_features(std::size_t fold, Index i, const Eigen::VectorXd& u) const;
 
   /// One series in which the draws of each fold f come from of_fold(f).
   template <class OfFold>
@@ -114,9 +117,12 @@ class Run {
 
   /// The features of all fields z_k C e_i: z_k (C g)_i + C_ki.
   Eigen::MatrixXd quadratic_features(std::size_t fold);
+  Eigen::MatrixXd light_row_features(std::size_t fold, Index i, const Eigen::VectorXd& u) const;
 
   std::span<const GradientStates> chains_;
   std::vector<Products> products_;
+  /// By fold and coordinate, where the row features are among the quadratic ones.
+  std::vector<std::vector<ColumnRange>> rows_of_quadratic_;
   std::vector<Eigen::MatrixXd> spares_;
   std::vector<std::vector<Index>> training_rows_;
 };

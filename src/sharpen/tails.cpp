@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "pareto.hpp"
+#include "rehmc/estimate/pareto.hpp"
 
 namespace rehmc::stein {
 

@@ -8,14 +8,15 @@ CentredMoments centred_moments(const SampleResult& result, std::size_t parameter
   moments.centre = result.chains.front().record.centre[parameter];
   for (const ChainResult& chain : result.chains) {
     const ChainRecord& record = chain.record;
-    const std::size_t d = record.dimension();
+    const std::size_t d = record.kept_dimension();
+    const std::size_t place = record.kept_place(parameter).value();
     const double shift = record.centre[parameter] - moments.centre;
     auto& first = moments.first.emplace_back(record.size());
     auto& second = moments.second.emplace_back(record.size());
     for (std::size_t i = 0; i < record.size(); ++i) {
-      const double offset = record.mean_offset[i * d + parameter];
+      const double offset = record.mean_offset[i * d + place];
       first[i] = offset + shift;
-      second[i] = record.mean_square[i * d + parameter] + shift * (2 * offset + shift);
+      second[i] = record.mean_square[i * d + place] + shift * (2 * offset + shift);
     }
   }
   return moments;
@@ -40,8 +41,9 @@ std::vector<Series> kept_series(const SampleResult& result, std::size_t paramete
   std::vector<Series> series;
   for (const ChainResult& chain : result.chains) {
     const ChainRecord& record = chain.record;
-    series.push_back({record.kept.data() + parameter, record.kept_weight.size(),
-                      static_cast<std::ptrdiff_t>(record.dimension())});
+    series.push_back({record.kept.data() + record.kept_place(parameter).value(),
+                      record.kept_weight.size(),
+                      static_cast<std::ptrdiff_t>(record.kept_dimension())});
   }
   return series;
 }

@@ -182,13 +182,19 @@ std::string refusal(const Sharpening& sharpening, const SampleResult& result,
   return none_fit ? "no parameter has chains that agree well enough (R-hat, bulk ESS)" : "";
 }
 
+constexpr const char* not_asked_for = "it was not read off the kept states";
+
 /// Decides for every parameter, from its own chains, whether it may be sharpened.
 void judge(const SampleResult& result, std::vector<ParameterSummary>& parameters) {
   const Gates gates(result, parameters.size());
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const bool generated = p < result.quantities.size() && result.quantities[p].generated;
-    parameters[p].not_sharpened = generated ? "it is drawn at random, not a function of the state"
-                                            : unfit(parameters[p], gates);
+    if (result.is_random(p)) {
+      parameters[p].not_sharpened = "it is drawn at random, not a function of the state";
+    } else if (!result.knows_kept(p)) {
+      parameters[p].not_sharpened = not_asked_for;
+    } else {
+      parameters[p].not_sharpened = unfit(parameters[p], gates);
+    }
   }
 }
 

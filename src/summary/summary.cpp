@@ -34,15 +34,19 @@ Estimate recycled_summary(const SampleResult& result, std::size_t parameter,
 
 }  // namespace
 
+std::vector<ParameterSummary> unknown_parameters(const SampleResult& result) {
+  std::vector<ParameterSummary> rows(result.names.size());
+  for (std::size_t p = 0; p < rows.size(); ++p) rows[p].name = result.names[p];
+  return rows;
+}
+
 std::vector<ParameterSummary> summarise(const SampleResult& result) {
   std::vector<std::vector<std::size_t>> begins;
   for (const ChainResult& chain : result.chains) begins.push_back(kept_begins(chain.record));
-  std::vector<ParameterSummary> summary;
-  summary.reserve(result.names.size());
+  std::vector<ParameterSummary> summary = unknown_parameters(result);
   for (std::size_t p = 0; p < result.names.size(); ++p) {
     const std::vector<Series> chains = drawn_series(result, p);
-    ParameterSummary& row = summary.emplace_back();
-    row.name = result.names[p];
+    ParameterSummary& row = summary[p];
     row.plain = plain_estimate(chains);
     row.convergence = convergence(chains);
     if (result.recycles(p)) row.recycled = recycled_summary(result, p, begins);

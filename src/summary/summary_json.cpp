@@ -47,6 +47,25 @@ Json sharpened_json(const SharpenedEstimate& sharpened, const std::vector<double
   return json;
 }
 
+Json loo_json(const LooSummary& summary) {
+  if (!summary.refused.empty()) return {{"refused", summary.refused}};
+  const Loo& loo = summary.loo;
+  Json points = Json::array();
+  for (std::size_t i = 0; i < loo.points.size(); ++i) {
+    points.push_back({{"name", summary.names[i]},
+                      {"elpd", loo.points[i].elpd},
+                      {"pareto_k", loo.points[i].shape}});
+  }
+  return {{"elpd", loo.elpd},
+          {"se_elpd", loo.error},
+          {"p_loo", loo.p_loo},
+          {"good_k", loo.good_shape},
+          {"worst_k", loo.worst_shape()},
+          {"unreliable", loo.unreliable()},
+          {"relative_efficiency", loo.relative_efficiency},
+          {"observations", std::move(points)}};
+}
+
 Json check_json(const Sharpening& sharpening) {
   const SteinCheck& check = *sharpening.check;
   return {{"passed", check.passed()},
@@ -121,6 +140,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
     warnings.push_back({{"kind", warning.kind}, {"text", warning.text}});
   }
   if (summary.warmup.known()) head["warmup"] = warmup_json(summary.warmup);
+  if (summary.loo) head["loo"] = loo_json(*summary.loo);
   // Parameters are written one by one: a tree of all of them would take more memory than the run.
   std::string text = head.dump(2);
   text.erase(text.rfind("\n}"));

@@ -31,7 +31,7 @@ class Files(unittest.TestCase):
         cls.run_folder = pathlib.Path(cls.folder.name, "run")
         data = pathlib.Path(cls.folder.name, "data.json")
         data.write_text('{"y": [28, 8, -3], "sigma": [15, 10, 16]}', encoding="utf-8")
-        words = ["--data", data, "--checkpoint-seconds", "0", "--output", cls.run_folder]
+        words = ["--data", data, "--recycled-csv", "--checkpoint-seconds", "0", "--output", cls.run_folder]
         result = rehmc(*RUN, *words)
         assert result.returncode == 0, result.stderr
         # A model that reports its coordinates, so that there is a plot of a trajectory.
@@ -84,11 +84,11 @@ class Files(unittest.TestCase):
 
     def test_summary(self):
         parts = section("summary.json").split("Fields of `")
-        top, diagnostics, warmup, check, estimates, plain, sharpened = (names_in(part) for part in parts)
+        top, diagnostics, warmup, _, check, estimates, plain, sharpened = (names_in(part) for part in parts)
         sets = {"none", "plain", "bounded", "own", "bounded_linear", "linear", "row", "quadratic"}
         for folder in (self.run_folder, self.summed, self.bounded):
             told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-            absent = {"stein_check" if folder == self.bounded else "not_sharpened"}
+            absent = {"loo", "stein_check" if folder == self.bounded else "not_sharpened"}
             self.assertEqual(list(told), [name for name in top if name not in absent])
             self.assertEqual(list(told["diagnostics"]), diagnostics)
             self.assertEqual(list(told["warmup"]), warmup)

@@ -47,8 +47,9 @@ class Sample(unittest.TestCase):
         for word in ("eight-schools", "seed 3", "theta_trans.8", "rhat", "recycled", "gain", "Recycling:", "report.html", "rehmc extend"):
             self.assertIn(word, result.stdout)
         for number in range(1, 5):
-            for name in (f"chain-{number}.csv", f"recycled-{number}.csv", f"metric-{number}.json", f"checkpoint-{number}.bin"):
+            for name in (f"chain-{number}.csv", f"metric-{number}.json", f"checkpoint-{number}.bin"):
                 self.assertTrue((run / name).stat().st_size > 0, name)
+            self.assertFalse((run / f"recycled-{number}.csv").exists())
         for name in ("manifest.json", "summary.json", "report.html", "posterior.nc"):
             self.assertTrue((run / name).stat().st_size > 0, name)
 
@@ -220,7 +221,7 @@ class Sample(unittest.TestCase):
 
     def test_recycled_means_of_all_are_those_of_the_rows(self):
         """With `all`, every state is in the file with its weight, and the mean over all states can be taken by hand."""
-        run, _ = self.sample("run", "--recycle", "all")
+        run, _ = self.sample("run", "--recycle", "all", "--recycled-csv")
         sums, total = {}, 0
         for number in range(1, 5):
             header, rows = rows_of(run / f"recycled-{number}.csv")

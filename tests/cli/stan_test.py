@@ -279,7 +279,7 @@ class Runs(Folder):
             "without": [], "with": ["--recycle-generated"], "alone": ["--recycle-generated", "--threads", 1],
             "short": ["--recycle-generated", "--draws", 60],
         }.items():  # fmt: skip
-            self.assertEqual(self.sample(self.PROGRAM, self.DATA, *words, name=name).returncode, 0)
+            self.assertEqual(self.sample(self.PROGRAM, self.DATA, *words, "--recycled-csv", name=name).returncode, 0)
         self.assertEqual(rehmc("extend", self.folder / "short", "--draws", 40, "--quiet").returncode, 0)
         for chain in (1, 2):
             self.assertEqual(*(draws(self.folder / name / f"chain-{chain}.csv") for name in ("without", "with")))

@@ -253,7 +253,7 @@ class Integrity(WithFolder):
         self.assertEqual({path.name: path.read_bytes() for path in run.iterdir()}, before)
 
     def test_changed_csv_files(self):
-        whole = self.sample()
+        whole = self.sample(words=["--recycled-csv"])
         for name in ("chain-2.csv", "recycled-1.csv"):
             run = self.copy(whole)
             change_cell(run / name)
@@ -393,7 +393,8 @@ class Integrity(WithFolder):
         self.assertEqual(self.rehmc("check", run).returncode, 0)
 
     def test_files_of_other_chains_and_runs(self):
-        run, other = self.sample(), self.sample(name="other", words=["--seed", 2])
+        words = ["--recycled-csv"]
+        run, other = self.sample(words=words), self.sample(name="other", words=[*words, "--seed", 2])
         swapped = self.copy(run)
         for name in ("checkpoint-{}.bin", "states-{}.bin", "chain-{}.csv", "recycled-{}.csv", "metric-{}.json"):
             shutil.copy(run / name.format(1), swapped / name.format(2))

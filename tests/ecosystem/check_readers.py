@@ -30,7 +30,7 @@ class Run:
         options = {"seed": 1, "chains": CHAINS, "kernel": kernel, "draws": DRAWS, "warmup": WARMUP, "thin": thin,
                    "recycle": "spread:8", "output": folder}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        result = subprocess.run([command, "sample", "eight-schools", *words, "--quiet",
+        result = subprocess.run([command, "sample", "eight-schools", *words, "--recycled-csv", "--quiet",
                                  *(["--save-warmup"] if save_warmup else [])], capture_output=True, text=True,
                                 check=False)
         if result.returncode != 0:

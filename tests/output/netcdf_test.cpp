@@ -208,6 +208,56 @@ TEST(Netcdf, EqualNumbersOfRecycledStatesHaveADimension) {
   EXPECT_TRUE(read_group(path, "recycled_posterior").empty());
 }
 
+TEST(Netcdf, OnlyKnownColumnsAreRecycled) {
+  const TextFiles files;
+  const auto path = files.folder() / "posterior.nc";
+  SampleResult result = some_result({"mu", "tau", "theta"}, 3, {2});
+  for (ChainResult& chain : result.chains) {
+    ChainRecord& record = chain.record;
+    record.kept_columns = {{1}};
+    std::vector<double> some;
+    for (std::size_t at = 1; at < record.kept.size(); at += 3) some.push_back(record.kept[at]);
+    record.kept = some;
+  }
+  write_netcdf(path, result, {});
+  const auto recycled = read_group(path, "recycled_posterior");
+  EXPECT_EQ(recycled.at("tau").numbers[9], value(1, 1.125, 1));
+  EXPECT_FALSE(recycled.contains("mu"));
+  for (ChainResult& chain : result.chains) {
+    chain.record.kept_columns = {std::vector<std::size_t>()};
+    chain.record.kept.clear();
+  }
+  write_netcdf(path, result, {});
+  EXPECT_TRUE(read_group(path, "recycled_posterior").empty());
+}
+
+TEST(Netcdf, PredictionsAndDataHaveTheirOwnGroups) {
+  const TextFiles files;
+  const auto path = files.folder() / "posterior.nc";
+  const SampleResult result =
+      some_result({"mu", "y_rep.1", "y_rep.2", "log_lik.1", "log_lik.2"}, 3, {1});
+  NetcdfInfo info;
+  info.predictive = {1, 2};
+  info.log_likelihood = {3, 4};
+  info.observed["y"] = {{2}, {5, 6}};
+  info.constant["x"] = {{2, 3}, {1, 2, 3, 4, 5, 6}};
+  info.constant["N"] = {{}, {2}};
+  write_netcdf(path, result, info);
+  const auto posterior = read_group(path, "posterior");
+  EXPECT_TRUE(posterior.contains("mu"));
+  EXPECT_FALSE(posterior.contains("y_rep") || posterior.contains("log_lik"));
+  const auto predictive = read_group(path, "posterior_predictive");
+  EXPECT_EQ(predictive.at("y_rep").shape, (Shape{2, 3, 2}));
+  EXPECT_EQ(predictive.at("y_rep").numbers[7], value(1, 0, 2));
+  const auto likelihood = read_group(path, "log_likelihood");
+  EXPECT_EQ(likelihood.at("log_lik").numbers[2], value(0, 1, 3));
+  EXPECT_EQ(read_group(path, "observed_data").at("y").numbers, (Numbers{5, 6}));
+  const auto constant = read_group(path, "constant_data");
+  EXPECT_EQ(constant.at("x").shape, (Shape{2, 3}));
+  EXPECT_EQ(constant.at("x").numbers, (Numbers{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(constant.at("N").numbers, (Numbers{2}));
+}
+
 TEST(Netcdf, UnequalNumbersOfRecycledStatesAreConcatenated) {
   const TextFiles files;
   const auto path = files.folder() / "posterior.nc";
@@ -249,7 +299,8 @@ TEST(Netcdf, LargeVariablesComeBackWhole) {
   std::vector<std::string> names;
   for (int i = 1; i <= 600; ++i) names.push_back("x." + std::to_string(i));
   const std::size_t draws = 500;  // 2.4 MB a chain: compressed, in several blocks
-  const SampleResult result = some_result(names, draws, {1});
+  SampleResult result = some_result(names, draws, {1});
+  result.kernel.recycling.kind = RecyclingKind::none;  // recycled states are not compressed
   write_netcdf(path, result, {});
   const auto posterior = read_group(path, "posterior");
   EXPECT_EQ(posterior.at("x").shape, (Shape{2, draws, 600}));

@@ -68,7 +68,7 @@ ChainResult write_chain(const Density& density, const std::filesystem::path& pat
     if (i == reopened) {
       states->sync();
       const StatesMark so_far = states->mark();
-      states.emplace(path, gradients, so_far, result.record);
+      states.emplace(path, gradients, so_far);
     }
     const Address at = address(warmup_draws + i);
     Transition transition = kernel->transition(tuning, at);

@@ -20,9 +20,9 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
+#include "rehmc/estimate/pareto.hpp"
 #include "rehmc/estimate/recycled.hpp"
 #include "src/sharpen/cross_fit.hpp"
-#include "src/sharpen/pareto.hpp"
 #include "src/sharpen/stein_features.hpp"
 #include "src/sharpen/stein_frame.hpp"
 #include "tests/sharpen/honest.hpp"
@@ -257,7 +257,7 @@ struct Regression {
       : alone(columns.own, {4, 2}, columns.fold),
         shared(columns.shared, columns.fold),
         remainders(shared.remainders(columns.own)),
-        together(alone, remainders, shared),
+        together(remainders, {4, 2}, columns.fold, alone.scales(), shared),
         wanted(with_shared ? together : alone) {}
 
   CrossFit alone;

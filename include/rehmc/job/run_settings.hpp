@@ -16,11 +16,15 @@ struct RunSettings {
   int thin = 1;
   double checkpoint_seconds = 5;
   bool save_warmup = false;
-  bool store_draws = true;        ///< false: running summaries only, in bounded memory
-  bool store_gradients = true;    ///< of kept states, so that a stored run can be sharpened later
-  std::vector<std::string> save;  ///< patterns of names to record; none for all
-  std::vector<std::string> drop;  ///< patterns of names not to record
-  std::string until;              ///< when to stop before all draws are taken; see job/until.hpp
+  bool store_draws = true;      ///< false: running summaries only, in bounded memory
+  bool store_gradients = true;  ///< of kept states, so that a stored run can be sharpened later
+  bool recycled_csv = false;    ///< also write the quantities of kept states as text
+  bool sharpen_all = false;     ///< summarise kept states in all quantities, not parameters alone
+  std::vector<std::string> log_lik;     ///< patterns of variables: log likelihoods
+  std::vector<std::string> predictive;  ///< likewise: predictions of observations
+  std::vector<std::string> save;        ///< patterns of names to record; none for all
+  std::vector<std::string> drop;        ///< patterns of names not to record
+  std::string until;  ///< when to stop before all draws are taken; see job/until.hpp
 
   static constexpr auto settings() {
     using S = RunSettings;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rehmc/core/random.hpp"
@@ -42,6 +44,9 @@ class BridgeDensity {
   /// others are written.
   void evaluate_quantities(std::span<const double> x, std::span<double> values, Stream* stream);
 
+  /// Parameters alone, or with transformed parameters: as many as there are values.
+  void evaluate_first_quantities(std::span<const double> x, std::span<double> values);
+
   /// The log density alone.
   double log_density(std::span<const double> x) const;
 
@@ -56,6 +61,9 @@ class BridgeDensity {
   /// libraries that always compute generated quantities. DataError if the parameters differ.
   void generate_by(const BridgeDensity& other);
 
+  /// Marks the generated quantities of these names as functions of the state.
+  void mark_determined(std::set<std::string> names) { determined_ = std::move(names); }
+
   /// What this model and its copies printed, and why they rejected.
   ModelMessages& messages() const;
   /// The model's name.
@@ -69,6 +77,7 @@ class BridgeDensity {
   class Model;
   std::shared_ptr<const Model> model_;
   std::shared_ptr<const Model> generator_;  ///< computes generated quantities
+  std::set<std::string> determined_;        ///< those of them that are functions of the state
 };
 
 }  // namespace rehmc

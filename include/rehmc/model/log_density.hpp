@@ -74,6 +74,14 @@ concept BatchedQuantityLogDensity = QuantityLogDensity<D> &&
   density.evaluate_quantities_batch(positions, values);
 };
 
+/// A log density that can compute the first of its quantities without the others, faster:
+/// `density.evaluate_first_quantities(x, values)`; they are not random.
+template <class D>
+concept PartialQuantityLogDensity = QuantityLogDensity<D> &&
+    requires(D& density, std::span<const double> x, std::span<double> values) {
+  density.evaluate_first_quantities(x, values);
+};
+
 /// Computes log densities and gradients on behalf of a density's handles; see Density::through.
 class Evaluator {
  public:
@@ -126,7 +134,14 @@ class Density {
   void evaluate_quantities(std::span<const double> x, std::span<double> values, Stream* stream) {
     model_->evaluate_quantities(x, values, stream);
   }
-  /// The same for many states, without a stream.
+  /// Writes as many as there are values, the first ones; none of them may be random. False if the
+  /// model can only compute all of them.
+  bool evaluate_first_quantities(std::span<const double> x, std::span<double> values) {
+    return model_->evaluate_first_quantities(x, values);
+  }
+  /// Whether the model itself computes the quantities of many states in one call.
+  bool computes_quantities_together() const { return model_->computes_quantities_together(); }
+  /// Writes them for many states, without a stream.
   void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
                                  std::span<const std::span<double>> values) {
     model_->evaluate_quantities_batch(positions, values);
@@ -144,6 +159,8 @@ class Density {
     virtual bool reads_coordinates() const = 0;
     virtual void evaluate_quantities(std::span<const double> x, std::span<double> values,
                                      Stream* stream) = 0;
+    virtual bool evaluate_first_quantities(std::span<const double> x, std::span<double> values) = 0;
+    virtual bool computes_quantities_together() const = 0;
     virtual void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
                                            std::span<const std::span<double>> values) {
       for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -209,6 +226,11 @@ class Density {
         std::copy(x.begin(), x.end(), values.begin());
       }
     }
+    bool evaluate_first_quantities(std::span<const double> x, std::span<double> values) override {
+      if constexpr (PartialQuantityLogDensity<D>) density.evaluate_first_quantities(x, values);
+      return PartialQuantityLogDensity<D>;
+    }
+    bool computes_quantities_together() const override { return BatchedQuantityLogDensity<D>; }
     void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
                                    std::span<const std::span<double>> values) override {
       if constexpr (BatchedQuantityLogDensity<D>) {
@@ -236,6 +258,12 @@ class Density {
     void evaluate_quantities(std::span<const double> x, std::span<double> values,
                              Stream* stream) override {
       model->evaluate_quantities(x, values, stream);
+    }
+    bool evaluate_first_quantities(std::span<const double> x, std::span<double> values) override {
+      return model->evaluate_first_quantities(x, values);
+    }
+    bool computes_quantities_together() const override {
+      return model->computes_quantities_together();
     }
     void evaluate_quantities_batch(std::span<const std::span<const double>> positions,
                                    std::span<const std::span<double>> values) override {

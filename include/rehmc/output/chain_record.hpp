@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,9 +31,8 @@ struct StoredDivergence {
 enum class KeptGradients { no, yes };
 
 /// Stores a draw so that ChainRecord::add_archived() has the same effect as ChainRecord::add() of
-/// the draw. `has_kept`: this draw or one before it kept states.
-void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients,
-                  bool has_kept);
+/// the draw. What can be read off the positions of kept states is not stored besides them.
+void archive_draw(ArchiveWriter& archive, const ReadDraw& draw, KeptGradients gradients);
 
 /// One chain's draws with their statistics and what was recycled. Matrices are stored draw by draw,
 /// with one column for every quantity that is recorded.
@@ -73,15 +73,21 @@ struct ChainRecord {
   std::vector<std::uint32_t> leapfrogs;
   std::vector<Ending> ending;
 
+  // Of the columns that are known of kept states:
+  /// All columns if none are listed here. What a model computes is known after read_kept().
+  std::optional<std::vector<std::size_t>> kept_columns{};
+  std::size_t kept_dimension() const { return kept_columns ? kept_columns->size() : dimension(); }
+  /// Where a column is among those; none if it is not.
+  std::optional<std::size_t> kept_place(std::size_t column) const;
   std::vector<double> mean_offset;  ///< per draw, as in ReadDraw: mean of x - centre
   std::vector<double> mean_square;  ///< likewise: mean of (x - centre)^2
-
   std::vector<double> kept;         ///< quantities of the states that recycling kept
+
   std::vector<double> kept_weight;  ///< sums to 1 over the states of a draw
   std::vector<std::size_t> kept_end;
 
   /// All coordinates of the kept states and of their gradients, if those are recorded. Positions
-  /// only if `kept` does not hold them already.
+  /// only if `kept` does not hold them already; always if the model computes the quantities.
   KeptGradients gradients = KeptGradients::no;
   std::size_t coordinates = 0;
   std::vector<double> kept_position;
@@ -89,11 +95,16 @@ struct ChainRecord {
   std::span<const double> kept_positions() const {
     return kept_position.empty() ? kept : kept_position;
   }
+  bool computed = false;  ///< the model computes the quantities
+
+  std::uint64_t kept_failures = 0;  ///< of the model, for kept states that were read later
 
   std::vector<StoredDivergence> divergences;
 
  private:
+  void mark_as_computed();
   void forget_gradients();
+  void add_archived_kept(ArchiveReader& archive, std::size_t count, bool positions);
 };
 
 }  // namespace rehmc

@@ -45,12 +45,15 @@ struct ReadDraw {
   const Transition* transition = nullptr;
   bool of_warmup = false;             ///< then there are only values: no means, no kept states
   bool positions_are_values = false;  ///< the recorded quantities are the positions as they are
+  bool computed = false;              ///< the model computes the quantities of a state
   std::span<const double> values;     ///< recorded quantities of the next state
   /// Means of x - centre and (x - centre)^2 for every recorded quantity x: over all states of the
-  /// trajectory for coordinates, over the kept ones for what the model computes of them.
+  /// trajectory for coordinates, over the kept ones for what the model computes of them. None if
+  /// kept states are read later.
   std::span<const double> first;
   std::span<const double> second;
-  std::span<const WeightedState> kept;  ///< their positions hold the recorded quantities
+  /// Their positions hold the recorded quantities; those of the states if they are read later.
+  std::span<const WeightedState> kept;
   GradientMeans gradients;  ///< likewise, of coordinates if the transition summed them; else empty
   QuantityFailures failures;
   QuantityReader* reader = nullptr;
@@ -63,16 +66,38 @@ struct ReadDraw {
 /// otherwise they are NaN.
 enum class GeneratedOfKept { no, yes };
 
+/// Whether the quantities that a model computes are read off kept states at once, or later and
+/// together: see read_kept().
+enum class KeptQuantities { now, later };
+
+/// The random numbers of the kept states of one draw: a stream for every state, so that the numbers
+/// that one state uses do not affect the others.
+class KeptStreams {
+ public:
+  explicit KeptStreams(const Address& draw)
+      : draw_(draw), seeds_(draw, Purpose::generated_of_kept) {}
+  Stream next() {
+    return {{seeds_.bits(), draw_.chain, draw_.iteration}, Purpose::generated_of_kept};
+  }
+
+ private:
+  Address draw_;
+  Stream seeds_;
+};
+
 /// What the quantities of a density are, and which are recorded.
 class QuantityReader {
  public:
   /// `columns`: the quantities to record, in rising order; none for all.
   QuantityReader(const Density& density, std::vector<std::size_t> columns,
-                 GeneratedOfKept generated_of_kept = GeneratedOfKept::no);
+                 GeneratedOfKept generated_of_kept = GeneratedOfKept::no,
+                 KeptQuantities kept = KeptQuantities::now);
 
   const std::vector<std::size_t>& columns() const { return columns_; }
   /// Whether the recorded quantities are the positions themselves.
   bool reads_positions() const { return !model_ && columns_.size() == dimension_; }
+  /// Whether the model computes them.
+  bool computes() const { return model_.has_value(); }
   std::size_t dimension() const { return dimension_; }
 
   /// Moments are taken about the quantities of this position from now on.
@@ -106,6 +131,7 @@ class QuantityReader {
   bool generates_;  ///< some quantities are drawn at random
   std::vector<std::size_t> columns_;
   GeneratedOfKept generated_of_kept_;
+  KeptQuantities kept_quantities_;
   std::vector<double> centre_;
 
   std::vector<double> all_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/sample_result.hpp"
 #include "rehmc/output/sink.hpp"
 
 namespace rehmc {
@@ -19,6 +20,9 @@ std::string recycled_csv_head(const std::vector<std::string>& names);
 /// thinning), the index among the states of the draw (from 1), the logarithm of the weight, and the
 /// recorded quantities; the weights of a draw sum to 1. `index` counts draws from 0.
 void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t index, int chain);
+
+/// The file of a chain whose kept states are in its record; unknown columns are NaN.
+std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uint64_t thin);
 
 /// Writes the kept states of every `thin`-th draw. Warmup keeps none.
 class RecycledCsvSink final : public Sink {

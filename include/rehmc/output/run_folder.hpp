@@ -19,6 +19,8 @@ class RunFolder {
   std::filesystem::path program() const { return at(Names::program); }
   std::filesystem::path data() const { return at(Names::data); }
   std::filesystem::path summary() const { return at(Names::summary); }
+  /// The estimates of the summary, as rehmc itself reads them again.
+  std::filesystem::path estimates() const { return at(Names::estimates); }
   std::filesystem::path report() const { return at(Names::report); }
   std::filesystem::path netcdf() const { return at(Names::netcdf); }
   std::filesystem::path trajectory() const { return at(Names::trajectory); }
@@ -55,6 +57,7 @@ class RunFolder {
     static constexpr std::string_view program = "model.stan";
     static constexpr std::string_view data = "data.json";
     static constexpr std::string_view summary = "summary.json";
+    static constexpr std::string_view estimates = "estimates.bin";
     static constexpr std::string_view report = "report.html";
     static constexpr std::string_view netcdf = "posterior.nc";
     static constexpr std::string_view trajectory = "trajectory.json";

@@ -41,10 +41,18 @@ struct SampleResult {
   bool stopped = false;
   std::vector<ChainResult> chains;
 
-  /// Whether the kept states have values in this column, so that there are recycled estimates.
+  /// Whether a value in this column depends on random numbers besides the state.
+  bool is_random(std::size_t column) const {
+    return column < quantities.size() && quantities[column].is_random();
+  }
+  /// Whether the values of kept states are known in this column.
+  bool knows_kept(std::size_t column) const {
+    if (is_random(column) && !recycle_generated) return false;
+    return chains.front().running || chains.front().record.kept_place(column);
+  }
+  /// Whether there are recycled estimates in this column.
   bool recycles(std::size_t column) const {
-    const bool generated = column < quantities.size() && quantities[column].generated;
-    return kernel.recycling.kind != RecyclingKind::none && (recycle_generated || !generated);
+    return kernel.recycling.kind != RecyclingKind::none && knows_kept(column);
   }
 };
 

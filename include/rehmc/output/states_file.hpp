@@ -31,9 +31,8 @@ class StatesSink final : public Sink {
  public:
   /// A new file.
   StatesSink(const std::filesystem::path& path, KeptGradients gradients);
-  /// Appends to the file of a chain whose draws so far are in `stored`.
-  StatesSink(const std::filesystem::path& path, KeptGradients gradients, const StatesMark& mark,
-             const ChainRecord& stored);
+  /// Appends to the file of a chain.
+  StatesSink(const std::filesystem::path& path, KeptGradients gradients, const StatesMark& mark);
 
   void begin(const SamplingStart& start) override;
   void add(const ReadDraw& draw, std::uint64_t index) override;
@@ -47,7 +46,6 @@ class StatesSink final : public Sink {
   GrowingFile file_;
   KeptGradients gradients_;
   StatesMark mark_;
-  bool has_kept_ = false;  ///< some draw kept states
   ArchiveWriter scratch_;
 };
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "rehmc/output/sample_result.hpp"
 #include "rehmc/summary/diagnostics.hpp"
+#include "rehmc/summary/loo_summary.hpp"
 #include "rehmc/summary/sharpening.hpp"
 #include "rehmc/summary/summary.hpp"
 #include "rehmc/summary/warmup_summary.hpp"
@@ -17,7 +19,8 @@ struct RunSummary {
   Diagnostics diagnostics{};
   Sharpening sharpening{};
   WarmupSummary warmup{};
-  std::size_t draws = 0;  ///< per chain, of the shortest
+  std::optional<LooSummary> loo{};  ///< if there are log likelihoods
+  std::size_t draws = 0;            ///< per chain, of the shortest
   /// Whether errors are by batch means and quantiles from bins because no draws were stored. Then
   /// R-hat is the classical one, and the ESS of the mean replaces the bulk ESS.
   bool from_chunks = false;

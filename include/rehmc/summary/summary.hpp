@@ -27,6 +27,9 @@ struct ParameterSummary {
   std::vector<double> recycled_bounds{};
 };
 
+/// One row for every parameter, without estimates.
+std::vector<ParameterSummary> unknown_parameters(const SampleResult& result);
+
 std::vector<ParameterSummary> summarise(const SampleResult& result);
 
 }  // namespace rehmc

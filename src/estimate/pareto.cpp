@@ -1,5 +1,5 @@
 // Fits a generalised Pareto law to a tail (Zhang & Stephens 2009, Technometrics 51).
-#include "pareto.hpp"
+#include "rehmc/estimate/pareto.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,13 +33,15 @@ double profile_shape(std::span<const double> excesses, double rate) {
 /// Of the lower quartile among n values in rising order: the floor(n/4 + 1/2)-th of them.
 std::size_t place_of_quartile(std::size_t n) { return (n + 2) / 4 - 1; }
 
-/// The estimate of Zhang & Stephens: the posterior mean of the rate on a grid, from the profile
-/// likelihood and a prior that the lower quartile sets. Excesses in rising order.
-double fitted_shape(std::span<const double> excesses) {
+}  // namespace
+
+/// The posterior mean of the rate on a grid, from the profile likelihood and a prior that the lower
+/// quartile sets.
+ParetoFit fit_pareto(std::span<const double> excesses, std::size_t fewest_points) {
   const auto n = static_cast<double>(excesses.size());
   const double largest = excesses.back();
   const double quartile = excesses[place_of_quartile(excesses.size())];
-  const auto points = static_cast<std::size_t>(20 + std::floor(std::sqrt(n)));
+  const std::size_t points = fewest_points + static_cast<std::size_t>(std::sqrt(n));
   std::vector<double> rates(points);
   std::vector<double> log_likelihoods(points);
   double most = -std::numeric_limits<double>::infinity();
@@ -58,10 +60,9 @@ double fitted_shape(std::span<const double> excesses) {
     total += weight;
     rate += weight * rates[j];
   }
-  return profile_shape(excesses, rate / total);
+  const double shape = profile_shape(excesses, rate / total);
+  return {shape, shape / (rate / total)};
 }
-
-}  // namespace
 
 double tail_shape(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
@@ -76,7 +77,8 @@ double tail_shape(std::span<const double> values) {
   std::sort(largest.begin(), largest.end());
   for (double& value : largest) value -= threshold;
   if (!(largest[place_of_quartile(tail)] > 0)) return -std::numeric_limits<double>::infinity();
-  return fitted_shape(largest);
+  constexpr std::size_t fewest_points = 20;
+  return fit_pareto(largest, fewest_points).shape;
 }
 
 }  // namespace rehmc

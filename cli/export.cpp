@@ -1,0 +1,94 @@
+// rehmc export: the recycled states of a run in files for other programs.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "open_model.hpp"
+#include "print.hpp"
+#include "rehmc/core/error.hpp"
+#include "rehmc/job/finish.hpp"
+#include "rehmc/job/job.hpp"
+#include "rehmc/output/durable_file.hpp"
+#include "rehmc/output/kept_quantities.hpp"
+#include "rehmc/output/recycled_csv.hpp"
+
+namespace rehmc::cli {
+
+namespace {
+
+struct ExportOptions {
+  std::string run;
+  std::string form;
+  std::string output;
+  TrustedCode trusted;
+};
+
+/// With the values of all functions of the state, which needs the model if that computes them.
+SampleResult load_with_kept(const RunFolder& folder, const Manifest& manifest,
+                            const TrustedCode& trusted) {
+  if (!manifest.settings.store_draws ||
+      manifest.settings.sample.kernel.recycling.kind == RecyclingKind::none) {
+    throw DataError(
+        fmt::format("{}: has no recycled states, since it was sampled with --no-draws or --recycle "
+                    "none",
+                    folder.path().string()));
+  }
+  SampleResult result = load_run(folder, manifest);
+  cut_to_shortest(result);
+  if (result.chains.front().record.computed) {
+    const OpenedModel model = stored_model(manifest, folder, trusted);
+    read_kept(model.density, columns_of_states(result), result);
+  }
+  return result;
+}
+
+int export_recycled(const ExportOptions& options) {
+  if (options.form != "csv" && options.form != "netcdf") {
+    throw ConfigError(fmt::format("--recycled: found '{}', expected csv or netcdf", options.form));
+  }
+  const RunFolder folder(options.run);
+  const Manifest manifest = read_manifest(folder);
+  const std::filesystem::path output = options.output;
+  if (std::filesystem::exists(output)) {
+    throw CreateError(fmt::format("{}: exists; choose another --output", options.output));
+  }
+  const SampleResult result = load_with_kept(folder, manifest, options.trusted);
+  std::filesystem::create_directories(output);
+  if (options.form == "netcdf") {
+    export_netcdf(output / "posterior.nc", folder, manifest, result);
+  } else {
+    const auto thin = static_cast<std::uint64_t>(manifest.settings.thin);
+    for (std::size_t chain = 0; chain < result.chains.size(); ++chain) {
+      write_whole(output / fmt::format("recycled-{}.csv", chain + 1),
+                  recycled_csv(result, chain, thin));
+    }
+  }
+  print("{}\n", output.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_export(Command app, Action& chosen) {
+  Command command =
+      app.subcommand("export", "Write the recycled states of a run for other programs");
+  const auto options = std::make_shared<ExportOptions>();
+  command.option("RUN", options->run, "the folder of the run").required();
+  command
+      .option("--recycled", options->form,
+              "csv: recycled-N.csv; netcdf: posterior.nc with all functions of the state in its "
+              "group recycled_posterior")
+      .required()
+      .type_name("FORMAT");
+  command.option("--output,-o", options->output, "new folder for the files")
+      .required()
+      .type_name("DIR");
+  add_trusted_code(command, options->trusted);
+  command.when_chosen(
+      [&chosen, options] { chosen = [options] { return export_recycled(*options); }; });
+}
+
+}  // namespace rehmc::cli

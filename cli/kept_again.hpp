@@ -1,0 +1,13 @@
+// Reads the quantities of kept states of a stored run again.
+#pragma once
+
+#include "rehmc/job/manifest.hpp"
+#include "rehmc/output/sample_result.hpp"
+
+namespace rehmc::cli {
+
+/// Opens the model of the run, if it computes quantities, and reads those that the run summarised.
+/// If the model cannot be opened, a note says why, and that there are only plain estimates.
+void read_kept_again(const RunFolder& folder, const Manifest& manifest, SampleResult& result);
+
+}  // namespace rehmc::cli

@@ -1,0 +1,26 @@
+// Leave-one-out in one line, and a second one if it cannot be trusted.
+#include "loo_text.hpp"
+
+#include <fmt/format.h>
+
+namespace rehmc::cli {
+
+std::string loo_text(const std::optional<LooSummary>& summary) {
+  if (!summary) return "";
+  if (!summary->refused.empty()) return fmt::format("LOO: not computed: {}\n", summary->refused);
+  const Loo& loo = summary->loo;
+  std::string text = fmt::format(
+      "LOO: elpd {:.1f} (standard error {:.1f}), p_loo {:.1f}, from {} observations; largest "
+      "Pareto "
+      "k {:.2f}\n",
+      loo.elpd, loo.error, loo.p_loo, loo.points.size(), loo.worst_shape());
+  if (loo.unreliable() > 0) {
+    text += fmt::format(
+        "     Pareto k is above {:.2f} for {} of them, so that elpd cannot be trusted: these "
+        "observations change the posterior too much to be left out by reweighting.\n",
+        loo.good_shape, loo.unreliable());
+  }
+  return text;
+}
+
+}  // namespace rehmc::cli
