@@ -28,4 +28,8 @@ Program read_stored_program(const std::filesystem::path& file);
 /// none.
 std::string without_generated(const std::string& code);
 
+/// A program with the same parameters and an empty model: its log density is that of the Jacobian
+/// of the constraints.
+std::string only_parameters(const std::string& code);
+
 }  // namespace rehmc::stan

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "record_series.hpp"
+#include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 
@@ -42,7 +43,8 @@ std::vector<ParameterSummary> summarise(const SampleResult& result) {
   for (std::size_t p = 0; p < result.names.size(); ++p) {
     const std::vector<Series> chains = drawn_series(result, p);
     ParameterSummary& row = summary.emplace_back();
-    row.name = result.names[p];
+    row.name = stan_name(result.names[p]);
+    row.generated = p < result.quantities.size() && result.quantities[p].generated;
     row.plain = plain_estimate(chains);
     row.convergence = convergence(chains);
     if (result.recycles(p)) row.recycled = recycled_summary(result, p, begins);
