@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "print.hpp"
+#include "print_error.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/job/check_run.hpp"
 
@@ -25,7 +26,7 @@ int check(const std::string& run, bool verbose) {
           good                                  ? "ok"
           : finding.kind == Finding::Kind::note ? "note"
                                                 : "PROBLEM",
-          finding.text);
+          plain_message(finding.text));
   }
   if (problems > 0) {
     print("{}: {} found\n", run,

@@ -215,6 +215,10 @@ int run_against(const CheckGradientOptions& options) {
 }
 
 int run(const CheckGradientOptions& options) {
+  if (!(options.radius > 0) || !std::isfinite(options.radius)) {
+    throw ConfigError(
+        fmt::format("--radius: found {}, must be above 0 and finite", options.radius));
+  }
   if (!options.against.empty()) return run_against(options);
   const OpenedModel model = open_model(options.model, options.seed);
   const std::vector<Row> rows = check_points(model.density, options);

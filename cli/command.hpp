@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "command_line.hpp"
 
@@ -24,5 +26,11 @@ void add_cmdstan_exe(Command app, Action& chosen);
 void add_compile(Command app, Action& chosen);
 void add_stan(Command app, Action& chosen);
 void add_paper(Command app, Action& chosen);
+/// `rehmc sample` with these words; `shown_model` is what to name as the model, to run it again.
+int sample_by_words(std::vector<std::string> words, const std::string& shown_model);
+
+// These tell of all commands, and must be added last.
+void add_help(CommandLine& line, Action& chosen);
+void add_completion(CommandLine& line, Action& chosen);
 
 }  // namespace rehmc::cli

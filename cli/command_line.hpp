@@ -36,6 +36,8 @@ class Option {
   /// Splits a value at this character.
   Option split_at(char delimiter);
   Option excludes(Option other);
+  /// The words that a shell offers as values.
+  Option words(std::vector<std::string> words);
   /// How often it was given.
   std::size_t count() const;
 
@@ -77,6 +79,25 @@ class Command {
   CLI::App* app_;
 };
 
+/// What help, manual pages and completions tell of an option or a positional argument.
+struct OptionInfo {
+  std::vector<std::string> names;  ///< as in --output, -o; of a positional argument as in RUN
+  std::string help;
+  std::string type;      ///< such as FILE; empty for words and numbers
+  std::string standard;  ///< the default, if it is shown
+  std::string group;
+  std::vector<std::string> words;
+  bool positional = false;
+  bool takes_value = false;
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string help;
+  std::vector<OptionInfo> options;
+  std::vector<CommandInfo> commands;  ///< without hidden ones
+};
+
 /// An error of the command line.
 class UsageError : public std::runtime_error {
  public:
@@ -91,11 +112,22 @@ class CommandLine {
   ~CommandLine();
 
   Command root();
-  std::vector<std::string> command_names() const;
-  /// Throws UsageError. Returns an exit code if help or the version was requested and printed.
+  CommandInfo describe() const;
+  /// The help of the command that these words name, as --help prints it. UsageError if there is no
+  /// such command.
+  std::string help(const std::vector<std::string>& words) const;
+  /// The names of all options of the command that was parsed, as in --draws.
+  std::vector<std::string> option_names() const;
+  /// The words that name the command that was parsed, as in "rehmc stan install".
+  std::string command_words() const;
+  /// Throws UsageError, and ConfigError for a value that its option does not take. Returns an exit
+  /// code if help or the version was requested and printed.
   std::optional<int> parse(int count, char** words);
 
  private:
+  /// The command that the line named, as far as it did.
+  const CLI::App& deepest() const;
+
   std::unique_ptr<CLI::App> app_;
 };
 

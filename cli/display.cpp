@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -19,6 +20,7 @@
 #include "print.hpp"
 #include "rehmc/core/error.hpp"
 #include "table.hpp"
+#include "terminal.hpp"
 
 namespace rehmc::cli {
 
@@ -60,7 +62,8 @@ Snapshot snapshot(const Progress& progress) {
 /// Shows snapshots; keeps what it needs to compute rates and to check convergence only rarely.
 class Painter {
  public:
-  Painter(const Job& job, ProgressKind kind) : job_(job), kind_(kind), begin_(Clock::now()) {
+  Painter(const Job& job, ProgressKind kind, const CmdstanLines& lines)
+      : job_(job), kind_(kind), lines_(lines), begin_(Clock::now()) {
     if (kind == ProgressKind::plain) next_line_ = begin_ + std::chrono::seconds(2);
   }
 
@@ -81,6 +84,9 @@ class Painter {
       case ProgressKind::json:
         look();
         paint_json(now, last);
+        break;
+      case ProgressKind::cmdstan:
+        paint_cmdstan();
         break;
       case ProgressKind::none:
         break;
@@ -224,8 +230,33 @@ class Painter {
     }
   }
 
+  /// The lines of CmdStan, on standard output: the first iteration, every `refresh`-th, the first
+  /// after warmup, and the last.
+  void paint_cmdstan() {
+    const Progress& progress = job_.progress();
+    if (lines_.refresh == 0) return;
+    printed_.resize(progress.chains.size(), 0);
+    for (std::size_t c = 0; c < progress.chains.size(); ++c) {
+      const ChainProgress& chain = progress.chains[c];
+      const std::uint64_t goal = chain.warmup + progress.draws;
+      const std::uint64_t reached = std::min<std::uint64_t>(chain.iteration, goal);
+      for (std::uint64_t i = printed_[c] + 1; i <= reached; ++i) {
+        if (i != 1 && i != goal && i != chain.warmup + 1 && i % lines_.refresh != 0) continue;
+        const std::string name =
+            lines_.first > 0 ? fmt::format("Chain [{}] ", lines_.first + c) : "";
+        cli::print("{}Iteration: {:>{}} / {} [{:>3}%]  ({})\n", name, i,
+                   std::to_string(goal).size(), goal, 100 * i / goal,
+                   i <= chain.warmup ? "Warmup" : "Sampling");
+      }
+      printed_[c] = reached;
+    }
+    std::fflush(stdout);
+  }
+
   const Job& job_;
   ProgressKind kind_;
+  CmdstanLines lines_;
+  std::vector<std::uint64_t> printed_;  ///< iterations of each chain that had their line
   Clock::time_point begin_;
   Clock::time_point next_line_{};
   std::optional<Snapshot> first_;
@@ -250,15 +281,27 @@ std::string duration_text(double seconds) {
 }
 
 ProgressKind parse_progress(std::string_view name) {
-  if (name == "auto") return isatty(STDERR_FILENO) ? ProgressKind::terminal : ProgressKind::plain;
+  if (name == "auto") return can_redraw() ? ProgressKind::terminal : ProgressKind::plain;
   if (name == "plain") return ProgressKind::plain;
   if (name == "json") return ProgressKind::json;
   if (name == "none") return ProgressKind::none;
+  if (name.starts_with("cmdstan:")) return ProgressKind::cmdstan;
   throw ConfigError(
       fmt::format("progress: found '{}', expected one of auto, plain, json, none", name));
 }
 
-Display::Display(const Job& job, ProgressKind kind) : job_(job), kind_(kind) {
+CmdstanLines parse_cmdstan_lines(std::string_view progress) {
+  CmdstanLines lines;
+  if (!progress.starts_with("cmdstan:")) return lines;
+  progress.remove_prefix(progress.find(':') + 1);
+  const char* const end = progress.data() + progress.size();
+  const auto [colon, error] = std::from_chars(progress.data(), end, lines.refresh);
+  if (error == std::errc{} && colon != end) std::from_chars(colon + 1, end, lines.first);
+  return lines;
+}
+
+Display::Display(const Job& job, std::string_view progress)
+    : job_(job), kind_(parse_progress(progress)), lines_(parse_cmdstan_lines(progress)) {
   try {
     thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
@@ -291,7 +334,7 @@ double Display::stop() {
 
 void Display::watch() {
   try {
-    Painter painter(job_, kind_);
+    Painter painter(job_, kind_, lines_);
     std::unique_lock lock(mutex_);
     while (!over_) {
       painter.paint(false);

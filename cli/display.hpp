@@ -23,7 +23,16 @@ struct JsonLine {
   std::string after;
 };
 
-enum class ProgressKind { terminal, plain, json, none };
+enum class ProgressKind { terminal, plain, json, none, cmdstan };
+
+/// How CmdStan's lines name iterations.
+struct CmdstanLines {
+  std::uint64_t refresh = 100;  ///< iterations between lines; 0 for none
+  std::uint64_t first = 0;      ///< number of the first chain, if lines name it; else 0
+};
+
+/// "cmdstan:REFRESH:FIRST".
+CmdstanLines parse_cmdstan_lines(std::string_view progress);
 
 /// "auto" (lines on a terminal if stderr is one, else plain), "plain", "json" or "none".
 ProgressKind parse_progress(std::string_view name);
@@ -32,7 +41,8 @@ ProgressKind parse_progress(std::string_view name);
 /// is nearly always asleep.
 class Display {
  public:
-  Display(const Job& job, ProgressKind kind);
+  /// `progress` as in parse_progress().
+  Display(const Job& job, std::string_view progress);
   ~Display();
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
@@ -48,6 +58,7 @@ class Display {
 
   const Job& job_;
   ProgressKind kind_;
+  CmdstanLines lines_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool over_ = false;

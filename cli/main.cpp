@@ -22,20 +22,6 @@
 namespace rehmc {
 namespace {
 
-/// Prints what is wrong with the command line, in two lines.
-void print_usage_error(const std::vector<std::string>& names, const cli::UsageError& error,
-                       int count, char** words) {
-  const std::string first = count > 1 ? words[1] : "";
-  const bool known = std::find(names.begin(), names.end(), first) != names.end();
-  if (!known && !first.empty() && first.front() != '-') {
-    cli::tell("rehmc: there is no command '{}'{}\nFor all commands: rehmc --help\n", first,
-              did_you_mean(first, names));
-    return;
-  }
-  cli::tell("rehmc: {}\nFor all options: rehmc{}{} --help\n", error.what(), known ? " " : "",
-            known ? first : "");
-}
-
 void add_commands(cli::Command app, cli::Action& chosen) {
   app.require_subcommand();
   cli::add_sample(app, chosen);
@@ -54,18 +40,28 @@ void add_commands(cli::Command app, cli::Action& chosen) {
   cli::add_paper(app, chosen);
 }
 
+/// What is wrong with the command line, in two lines.
+int print_usage_error(const cli::UsageError& error, const std::string& command) {
+  cli::tell("rehmc: {}\nFor all {}: {} --help\n", error.what(),
+            command == "rehmc" ? "commands" : "options", command);
+  return static_cast<int>(ExitCode::usage);
+}
+
 int run_command(int count, char** words) {
   cli::CommandLine line("rehmc", "Hamiltonian Monte Carlo that throws no gradient away",
                         REHMC_VERSION);
   cli::Action chosen;
   add_commands(line.root(), chosen);
+  cli::add_help(line, chosen);
+  cli::add_completion(line, chosen);
   try {
     if (const auto done = line.parse(count, words)) return *done;
+    return chosen();
   } catch (const cli::UsageError& error) {
-    print_usage_error(line.command_names(), error, count, words);
-    return static_cast<int>(ExitCode::usage);
+    return print_usage_error(error, line.command_words());
+  } catch (const std::exception& error) {
+    return cli::print_error(error, line.option_names());
   }
-  return chosen();
 }
 
 /// Ends the command where memory runs out, instead of throwing: nlohmann-json, for one, crashes if
@@ -89,7 +85,7 @@ int run(int count, char** words) {
   try {
     return run_command(count, words);
   } catch (const std::exception& error) {
-    return cli::print_error(error);
+    return cli::print_error(error, {});
   }
 }
 

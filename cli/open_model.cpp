@@ -65,6 +65,7 @@ void add_model_options(Command command, ModelChoice& choice) {
       .option("--stan-backend", choice.backend,
               "how to run a Stan program: auto, interpret or compile")
       .show_default()
+      .words({"auto", "interpret", "compile"})
       .group("Stan programs");
   command
       .option("--include-path", choice.include_paths,

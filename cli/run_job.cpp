@@ -43,7 +43,7 @@ void print_summary(const RunSummary& summary, const Manifest& manifest, const Ru
       manifest.model.name, diagnostics.ebfmi.size(), summary.draws, manifest.seed,
       grouped(diagnostics.gradients_warmup), grouped(diagnostics.gradients_sampling),
       seconds_text(diagnostics.seconds_warmup + diagnostics.seconds_sampling));
-  print("{}{}\n", summary_table(summary, {options.all, "rehmc summary " + run + " --all"}),
+  print("{}{}\n", summary_table(summary, {{.all = options.all}, "rehmc summary " + run}),
         warmup_text(summary.warmup) + loo_text(summary.loo));
 }
 
@@ -71,12 +71,13 @@ std::string resume_command(const RunFolder& folder) {
 
 void add_show_options(Command command, ShowOptions& options) {
   command.option("--progress", options.progress, "how to show progress: auto, plain, json or none")
-      .show_default();
+      .show_default()
+      .words({"auto", "plain", "json", "none"});
   command.flag("--quiet,-q", options.quiet, "print warnings and errors only");
   command.flag("--strict", options.strict, "exit with code 1 if there are warnings");
   command.flag("--verbose", options.verbose, "print every message of the model immediately");
   command.flag("--all", options.all,
-               "show all parameters, not only the ones with the smallest ESS");
+               "show everything: long vectors, generated quantities and constants too");
 }
 
 namespace {
@@ -109,14 +110,14 @@ int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFold
   const Density& density = model.density;
   // Only models from files print.
   ModelMessages* const messages = model.bridge ? &model.bridge->messages() : nullptr;
-  ProgressKind progress = options.quiet ? ProgressKind::none : parse_progress(options.progress);
+  std::string progress = options.quiet ? "none" : options.progress;
   if (options.verbose) {
     if (messages != nullptr) {
       for (const ModelMessages::Kind& kind : messages->kinds()) print_line(kind.first);
       messages->listen(print_line);
     }
     // Lines of the model would break a display that redraws itself.
-    if (progress == ProgressKind::terminal) progress = ProgressKind::plain;
+    if (parse_progress(progress) == ProgressKind::terminal) progress = "plain";
   }
   const std::atomic<int>& interrupts = catch_interrupts(fmt::format(
       "\nInterrupted; everything up to the last checkpoint is stored. Continue with: {}\n",

@@ -29,6 +29,7 @@ constexpr int most_draws_until = 100'000;
 /// The command line, before it is checked.
 struct SampleOptions {
   ModelChoice model;
+  std::string shown_model;  ///< what to name as the model, if its file will not stay
   std::string output;
   std::string engine = "threads";
   std::string kernel = "nuts";
@@ -80,6 +81,10 @@ void add_settings(Command command, SampleOptions& options) {
     if (name == "jitter_least" || name == "jitter_most") return;  // --path-jitter sets both
     std::replace(name.begin(), name.end(), '_', '-');
     const std::string option = "--" + name;
+    // What users of Stan know.
+    const std::string stan = option == "--target-accept" ? ",--adapt-delta"
+                             : option == "--max-depth"   ? ",--max-treedepth"
+                                                         : "";
     auto& value = owner.*(setting.field);
     using Value = std::decay_t<decltype(value)>;
     const bool known = options.numbers.contains(option);
@@ -98,7 +103,9 @@ void add_settings(Command command, SampleOptions& options) {
               option, [set](bool) { set(""); }, std::string(setting.help))
           .group(std::string(group));
     } else {
-      command.option(option, set, fmt::format("{} ({})", setting.help, setting.range.describe()))
+      command
+          .option(option + stan, set,
+                  fmt::format("{} ({})", setting.help, setting.range.describe()))
           .show_default(fmt::format("{}", value))
           .group(std::string(group))
           .type_name("");
@@ -127,22 +134,32 @@ void set_jitter(HmcSettings& hmc, const std::string& text) {
 
 /// Starting points of a model in a file: on the scales that its users know.
 std::vector<std::vector<double>> read_starts(const std::string& file, const BridgeDensity& model,
-                                             const SampleSettings& sample) {
+                                             const RunSettings& run) {
+  const SampleSettings& sample = run.sample;
+  // Chains that are run one by one have different random parts of their starts.
+  const std::uint64_t seed =
+      sample.seed.value_or(0) + static_cast<std::uint64_t>(run.first_chain) - 1;
   if (!std::filesystem::is_regular_file(file)) {
     throw NoInputError(
         fmt::format("--init: '{}' is neither a number nor a file that exists", file));
   }
   return stan::read_starts(read_file(file), file, model,
-                           {.seed = sample.seed.value_or(0),
+                           {.seed = seed,
                             .chains = static_cast<std::size_t>(sample.chains),
                             .radius = sample.initial.initial_radius});
 }
 
-void set_init(const std::string& init, const OpenedModel& model, SampleSettings& sample) {
+void set_init(const std::string& init, const OpenedModel& model, RunSettings& run) {
+  SampleSettings& sample = run.sample;
   if (init.empty()) return;
   double radius = 0;
   const auto [end, error] = std::from_chars(init.data(), init.data() + init.size(), radius);
   if (error == std::errc{} && end == init.data() + init.size()) {
+    if (!(radius >= 0)) {
+      throw ConfigError(fmt::format(
+          "--init: found {}, expected a number of at least 0, or a file with starting points",
+          init));
+    }
     if (radius == 0) {
       sample.start = {std::vector<double>(model.density.dimension(), 0.0)};
     } else {
@@ -150,7 +167,7 @@ void set_init(const std::string& init, const OpenedModel& model, SampleSettings&
     }
     return;
   }
-  sample.start = model.bridge ? read_starts(init, *model.bridge, sample)
+  sample.start = model.bridge ? read_starts(init, *model.bridge, run)
                               : read_init_file(init, model.density.names());
 }
 
@@ -180,6 +197,22 @@ void store_beginning(const OpenedModel& model, const Manifest& manifest, const R
     throw FileError(fmt::format(
         "{}; nothing was sampled yet. When files can be written again, start again", error.what()));
   }
+}
+
+/// The model and the files as words of the command line, to show how to run it again.
+std::vector<std::string> given_words(const SampleOptions& options, bool starts) {
+  std::vector<std::string> words{options.shown_model.empty() ? options.model.model
+                                                             : options.shown_model};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--data", options.model.data);
+  if (options.model.backend != "auto") add("--stan-backend", options.model.backend);
+  for (const std::string& folder : options.model.include_paths) add("--include-path", folder);
+  add("--cmdstan", options.model.cmdstan);
+  add("--metric-file", options.metric_file);
+  if (starts) add("--init", options.init);
+  return words;
 }
 
 bool parse_sharpen(const std::string& word) {
@@ -217,10 +250,11 @@ int sample(SampleOptions& options) {
   manifest.model = model.identity;
   manifest.quantities = model.density.quantities();
   manifest.coordinates = model.density.names();
-  set_init(options.init, model, settings);
+  set_init(options.init, model, run);
   if (!options.metric_file.empty()) set_metric_file(options, model.density.dimension());
   run.check();
   manifest.settings = run;
+  manifest.given = given_words(options, !settings.start.empty());
   // Invalid words, patterns and combinations are reported before a folder is created.
   parse_progress(options.show.progress);
   make_kernel(model.density, settings.kernel);
@@ -270,6 +304,7 @@ void add_output_options(Command command, SampleOptions& options) {
               "use gradients as control variates in the summary: auto (parameters, and more where "
               "that is cheap), all (whatever the state determines) or none")
       .show_default()
+      .words({"auto", "none"})
       .type_name("WORD");
   command.flag("--no-sharpen-data", options.no_sharpen_data,
                "do not store the gradients that rehmc summary --sharpen and resume need");
@@ -287,13 +322,17 @@ void add_sampling_options(Command command, SampleOptions& options) {
   command
       .option("--engine", options.engine,
               "threads, or batch: many chains whose gradients the model computes together")
-      .show_default();
-  command.option("--kernel", options.kernel, kernel_names()).show_default();
+      .show_default()
+      .words({"threads", "batch"});
+  command.option("--kernel", options.kernel, kernel_names())
+      .show_default()
+      .words({"nuts", "nuts-slice", "hmc"});
   command
       .option("--recycle", options.recycle,
               "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
               "or stride:K")
-      .show_default();
+      .show_default()
+      .words({"none", "all", "spread:8", "simple:8", "accept-each", "stride:8"});
   command.flag("--recycle-generated", options.run.sample.recycle_generated,
                "also draw generated quantities for kept states; costs one evaluation of "
                "them per kept state");
@@ -301,6 +340,7 @@ void add_sampling_options(Command command, SampleOptions& options) {
       .option("--warmup-schedule", options.warmup_schedule,
               "pooled: chains learn together until they know enough; stan: every chain alone")
       .show_default()
+      .words({"pooled", "stan"})
       .type_name("WORD");
   command
       .option(
@@ -308,16 +348,19 @@ void add_sampling_options(Command command, SampleOptions& options) {
           "random; pathfinder: climb from there, and start on the scale of the posterior; auto: "
           "pathfinder with pooled warmup, random with Stan's")
       .show_default()
+      .words({"auto", "random", "pathfinder"})
       .type_name("WORD");
   command
       .option("--metric", options.metric,
               "metric to estimate: diag, dense, low-rank or unit; auto: the one that suits best, "
               "with Stan's warmup diag")
-      .show_default();
+      .show_default()
+      .words({"auto", "diag", "dense", "low-rank", "unit"});
   command
       .option("--metric-from", options.metric_from,
               "estimate the metric from all recycled states, or from the chain's draws")
-      .show_default();
+      .show_default()
+      .words({"recycled", "draws"});
   command
       .option("--metric-file", options.metric_file,
               "metric and step size to start with (CmdStan's JSON)")
@@ -328,10 +371,10 @@ void add_sampling_options(Command command, SampleOptions& options) {
 
 }  // namespace
 
-void add_sample(Command app, Action& chosen) {
-  Command command =
-      app.subcommand("sample", "Sample a model and recycle the states that others discard");
-  const auto options = std::make_shared<SampleOptions>();
+namespace {
+
+void add_sample_options(Command command, const std::shared_ptr<SampleOptions>& options,
+                        Action& chosen) {
   add_model_options(command, options->model);
   command
       .option("--output,-o", options->output, "folder for the run (default: MODEL-1, MODEL-2, ...)")
@@ -350,6 +393,29 @@ void add_sample(Command app, Action& chosen) {
     if (!options->run.until.empty() && !counted) options->run.sample.draws = most_draws_until;
     chosen = [options] { return sample(*options); };
   });
+}
+
+}  // namespace
+
+void add_sample(Command app, Action& chosen) {
+  add_sample_options(
+      app.subcommand("sample", "Sample a model and recycle the states that others discard"),
+      std::make_shared<SampleOptions>(), chosen);
+}
+
+int sample_by_words(std::vector<std::string> words, const std::string& shown_model) {
+  const auto options = std::make_shared<SampleOptions>();
+  options->shown_model = shown_model;
+  CommandLine line("rehmc sample", "", REHMC_VERSION);
+  Action chosen;
+  add_sample_options(line.root(), options, chosen);
+  words.insert(words.begin(), "rehmc sample");
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  if (const auto done = line.parse(static_cast<int>(pointers.size()), pointers.data())) {
+    return *done;
+  }
+  return chosen();
 }
 
 }  // namespace rehmc::cli

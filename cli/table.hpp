@@ -2,14 +2,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "rehmc/summary/run_summary.hpp"
+#include "shown_rows.hpp"
 
 namespace rehmc::cli {
 
+/// A column of numbers, one per parameter of the summary.
+struct ExtraColumn {
+  std::string head;
+  std::vector<double> values;
+};
+
 struct TableOptions {
-  bool all = false;    ///< all rows, in the model's order; else the worst ones of a large model
-  std::string remedy;  ///< the command that shows all rows
+  RowChoice rows;
+  std::string command;               ///< that shows other rows, with a pattern or --all
+  std::vector<ExtraColumn> extra{};  ///< instead of the usual quantiles
 };
 
 /// The table, with lines that explain it.

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "table.hpp"
+#include "terminal.hpp"
 
 namespace rehmc::cli {
 
@@ -69,13 +70,15 @@ std::string gradients_text(const WarmupSummary& warmup) {
 
 std::string warmup_text(const WarmupSummary& warmup) {
   if (!warmup.known()) return {};
-  return fmt::format(
-      "Warmup: {}; {}.\n"
-      "        {}, {} to check the gradient; ended after {} iterations: {}{}.\n",
-      starts_text(warmup.starts), metric_text(warmup), gradients_text(warmup),
-      grouped(warmup.gradients_check), grouped(warmup.iterations), warmup.ended,
-      warmup.groups > 1 ? fmt::format("; stages are those of the first of {} groups", warmup.groups)
-                        : "");
+  return wrapped(
+      fmt::format("Warmup: {}; {}.\n"
+                  "        {}, {} to check the gradient; ended after {} iterations: {}{}.\n",
+                  starts_text(warmup.starts), metric_text(warmup), gradients_text(warmup),
+                  grouped(warmup.gradients_check), grouped(warmup.iterations), warmup.ended,
+                  warmup.groups > 1
+                      ? fmt::format("; stages are those of the first of {} groups", warmup.groups)
+                      : ""),
+      8);
 }
 
 }  // namespace rehmc::cli

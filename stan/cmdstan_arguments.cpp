@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "rehmc/core/error.hpp"
 
@@ -98,9 +99,9 @@ std::vector<std::string> sample_words(Arguments& arguments) {
 /// Drops arguments of CmdStan that rehmc does not need.
 void forget_harmless(Arguments& arguments) {
   for (const char* name :
-       {"method", "algorithm", "refresh", "sig_figs", "profile_file", "diagnostic_file",
-        "save_cmdstan_config", "save_metric", "group sample", "group data", "group output",
-        "group random", "group adapt", "group hmc", "group nuts", "group static"}) {
+       {"method", "algorithm", "sig_figs", "profile_file", "diagnostic_file", "save_cmdstan_config",
+        "save_metric", "group sample", "group data", "group output", "group random", "group adapt",
+        "group hmc", "group nuts", "group static"}) {
     arguments.take(name);
   }
 }
@@ -118,14 +119,63 @@ std::uint64_t whole_number(const std::string& name, const std::string& text, std
 }
 
 void refuse_other_methods(const Arguments& arguments) {
-  for (const char* method : {"optimize", "variational", "diagnose", "generate_quantities",
-                             "pathfinder", "laplace", "log_prob", "fixed_param"}) {
-    if (arguments.has_group(method)) {
-      throw ConfigError(fmt::format(
-          "rehmc only samples by Hamiltonian Monte Carlo and has no '{}'; use CmdStan for it",
-          method));
-    }
+  for (const char* method : {"variational", "diagnose", "fixed_param"}) {
+    if (!arguments.has_group(method)) continue;
+    throw ConfigError(fmt::format("rehmc has no '{}'; use CmdStan for it", method));
   }
+}
+
+/// What the other methods need; their tolerances and histories are our own.
+void read_method(Arguments& arguments, CmdstanCall& call) {
+  using Wants = CmdstanCall::Wants;
+  call.data = arguments.take("data file");
+  call.init = arguments.take("init");
+  const auto on = [&](const char* name, const char* missing) {
+    return arguments.take(name, missing) != "0";
+  };
+  const auto number = [&](const char* name, const char* missing) {
+    return whole_number(name, arguments.take(name, missing), 1);
+  };
+  if (call.wants == Wants::optimize) call.jacobian = on("jacobian", "0");
+  if (call.wants == Wants::laplace) {
+    call.jacobian = on("jacobian", "1");
+    call.input = arguments.take("mode");
+    call.draws = number("draws", "1000");
+  }
+  if (call.wants == Wants::pathfinder) {
+    const std::string draws = arguments.take("num_draws", "1000");
+    call.draws = whole_number("num_psis_draws", arguments.take("num_psis_draws", draws), 1);
+    call.chains = number("num_paths", "4");
+  }
+  if (call.wants == Wants::generate) call.input = arguments.take("fitted_params");
+  if (call.wants == Wants::log_prob) {
+    call.jacobian = on("jacobian", "1");
+    call.input = arguments.take("constrained_params");
+    const std::string unconstrained = arguments.take("unconstrained_params");
+    call.unconstrained = !unconstrained.empty();
+    if (call.unconstrained) call.input = unconstrained;
+  }
+  for (const char* name :
+       {"init_alpha",      "tol_obj",         "tol_rel_obj",      "tol_grad",
+        "tol_rel_grad",    "tol_param",       "history_size",     "iter",
+        "save_iterations", "max_lbfgs_iters", "num_elbo_draws",   "save_single_paths",
+        "psis_resample",   "calculate_lp",    "num_threads",      "num_chains",
+        "group optimize",  "group laplace",   "group pathfinder", "group generate_quantities",
+        "group log_prob",  "group lbfgs",     "group bfgs",       "group newton"}) {
+    arguments.take(name);
+  }
+}
+
+CmdstanCall::Wants method_of(const Arguments& arguments) {
+  using Wants = CmdstanCall::Wants;
+  for (const auto& [name, wants] : {std::pair{"optimize", Wants::optimize},
+                                    {"laplace", Wants::laplace},
+                                    {"pathfinder", Wants::pathfinder},
+                                    {"generate_quantities", Wants::generate},
+                                    {"log_prob", Wants::log_prob}}) {
+    if (arguments.has_group(name)) return wants;
+  }
+  return Wants::sample;
 }
 
 }  // namespace
@@ -143,24 +193,30 @@ CmdstanCall read_cmdstan_call(const std::string& executable,
     return call;
   }
   refuse_other_methods(arguments);
+  call.wants = method_of(arguments);
   call.output = arguments.take("output file", "output.csv");
-  call.chains = whole_number("num_chains", arguments.take("num_chains", "1"), 1);
   call.id = whole_number("id", arguments.take("id", "1"), 1);
+  call.refresh = whole_number("refresh", arguments.take("refresh", "100"), 0);
   const std::string seed = arguments.take("seed");
-  call.sample_words = sample_words(arguments);
+  if (!seed.empty() && seed != "-1") call.seed = whole_number("seed", seed, 0);
+  if (call.wants == CmdstanCall::Wants::sample) {
+    call.chains = whole_number("num_chains", arguments.take("num_chains", "1"), 1);
+    call.sample_words = sample_words(arguments);
+    const auto add = [&](const char* option, std::uint64_t value) {
+      call.sample_words.insert(call.sample_words.end(), {option, std::to_string(value)});
+    };
+    if (call.seed) add("--seed", *call.seed);
+    add("--chains", call.chains);
+    // Chain 3 of a seed is the same in a process of its own.
+    if (call.id > 1) add("--first-chain", call.id);
+  } else {
+    read_method(arguments, call);
+  }
   forget_harmless(arguments);
   if (!arguments.left().empty()) {
     throw ConfigError(fmt::format("unknown argument '{}'; `{} help` lists all arguments",
                                   arguments.left().begin()->first, executable));
   }
-  // Processes of one chain each may share a seed, as with CmdStan, but not their random numbers.
-  if (!seed.empty() && seed != "-1") {
-    const bool alone = call.chains == 1 && call.id > 1;
-    const std::uint64_t given = whole_number("seed", seed, 0);
-    const std::uint64_t own = alone ? given + (std::uint64_t{call.id} << 32) : given;
-    call.sample_words.insert(call.sample_words.end(), {"--seed", std::to_string(own)});
-  }
-  call.sample_words.insert(call.sample_words.end(), {"--chains", std::to_string(call.chains)});
   return call;
 }
 

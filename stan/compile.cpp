@@ -6,12 +6,20 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/files.hpp"
 #include "rehmc/core/hash.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "stan/cache.hpp"
@@ -158,10 +166,42 @@ void make_bridge_object(const Builder& builder, const files::path& object) {
   make_cached(object.parent_path(), has(object.filename()), fill);
 }
 
-/// How long a compile takes, roughly.
-int expected_seconds(bool functions_are_there, bool header_is_there) {
-  return (header_is_there ? 8 : 15) + (functions_are_there ? 0 : 15);
-}
+/// How long the last program took on this machine, with this compiler; none if it is the first.
+class LastTime {
+ public:
+  explicit LastTime(const std::string& identity)
+      : file_(cache_folder() / "programs" / ("seconds-" + content_hash(identity))) {}
+
+  std::optional<long> seconds() const {
+    if (!files::exists(file_)) return std::nullopt;
+    const long seconds = std::strtol(read_file(file_).c_str(), nullptr, 10);
+    return seconds > 0 ? std::optional(seconds) : std::nullopt;
+  }
+  void store(double seconds) const { write_whole(file_, std::to_string(std::lround(seconds))); }
+
+ private:
+  files::path file_;
+};
+
+/// Says now and then that a compilation goes on.
+class Heartbeat {
+ public:
+  Heartbeat(const std::function<void(const std::string&)>& note, std::string what)
+      : thread_([this, &note, what = std::move(what)](const std::stop_token& stop) {
+          constexpr std::chrono::seconds every(10);
+          std::unique_lock lock(mutex_);
+          for (auto passed = every; !wake_.wait_for(lock, stop, every, [] { return false; });
+               passed += every) {
+            if (stop.stop_requested()) return;
+            note(fmt::format("still compiling {}: {} s", what, passed.count()));
+          }
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // the last member: it ends before the others do
+};
 
 files::path header_folder(const std::string& identity) {
   return cache_folder() / "programs" / ("header-" + content_hash(identity));
@@ -224,12 +264,20 @@ files::path compile(const Program& program, const CompileOptions& options,
     run_stanc(program, compiler, translated);
     const files::path functions = bridge_object(identity);
     const std::vector<std::string> header = header_words(options);
-    note(fmt::format("compiling {}, once: some {} seconds", program.file.string(),
-                     expected_seconds(files::exists(functions), !header.empty())));
+    const LastTime last(identity);
+    const auto begin = std::chrono::steady_clock::now();
+    const bool first = !files::exists(functions);
+    note(fmt::format("compiling {}, once: {}", program.file.string(),
+                     first            ? std::string("the first program often takes a minute or two")
+                     : last.seconds() ? fmt::format("the last program took {} s", *last.seconds())
+                                      : std::string("often half a minute")));
+    const Heartbeat heartbeat(note, program.file.string());
     make_bridge_object(builder, functions);
     builder.compile(translated, folder / "program.o", header);
     builder.link({(folder / "program.o").string(), functions.string()}, folder / library_name);
     files::remove(folder / "program.o");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (!first) last.store(took.count());
   };
   make_cached(target, has(library_name), fill);
   return library;

@@ -9,6 +9,7 @@
 
 #include "rehmc/model/messages.hpp"
 #include "stan/data.hpp"
+#include "stan/plain_words.hpp"
 #include "stan/toolchain.hpp"
 
 namespace rehmc::stan {
@@ -62,23 +63,6 @@ std::string translate(const SharedLibrary& library, const Program& program,
   return result;
 }
 
-/// The interpreter's message about data, without its own vocabulary.
-std::string plain(std::string message) {
-  const std::string missing = "stanli prepare_data: unknown data variable ";
-  if (message.starts_with(missing)) {
-    return fmt::format("there is no value for the variable {}", message.substr(missing.size()));
-  }
-  const std::string unknown = "needs unknown int ";
-  const std::size_t at = message.find(unknown);
-  if (at != std::string::npos) {
-    return fmt::format("there is no value for the variable {}",
-                       message.substr(at + unknown.size()));
-  }
-  const std::string check = "stanli MIR check: ";
-  if (message.starts_with(check)) message.erase(0, check.size());
-  return message;
-}
-
 }  // namespace
 
 BridgeDensity interpret(const Program& program, const std::string& data, std::uint32_t seed) {
@@ -105,8 +89,11 @@ BridgeDensity interpret(const Program& program, const std::string& data, std::ui
   } catch (const DataError& error) {
     const std::string message = error.what();
     const bool refused = contains(message, "stanli compile") || contains(message, "unsupported");
+    if (contains(message, "overflowing extent")) {
+      throw DataError("the size of a variable is negative, or too large");
+    }
     if (refused && !contains(message, "needs unknown int")) throw Refusal(message);
-    throw DataError(plain(message));
+    throw DataError(plain_words(message));
   }
 }
 

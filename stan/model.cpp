@@ -13,6 +13,7 @@
 #include "rehmc/core/suggest.hpp"
 #include "stan/data.hpp"
 #include "stan/interpret.hpp"
+#include "stan/plain_words.hpp"
 #include "stan/random_quantities.hpp"
 #include "stan/start_check.hpp"
 #include "stan/toolchain.hpp"
@@ -33,22 +34,15 @@ DataError data_error(const files::path& model, const Data& data, const std::stri
     return DataError(
         fmt::format("{}: needs data: {}; give them with --data FILE", model.string(), message));
   }
-  return DataError(
-      fmt::format("{}: rejects the data in {}: {}", model.string(), data.file, message));
+  return DataError(fmt::format("the data in {} do not match the model {}: {}", data.file,
+                               model.string(), message));
 }
+
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
 
 /// Syntax errors already name the program.
 bool is_of_stanc(const std::string& message) {
   return message.find("rror in '") != std::string::npos;
-}
-
-/// The message of a compiled program, without the name of the function that raised it.
-std::string plain(const std::string& message) {
-  for (const std::string start :
-       {"model_construct() failed: Exception: ", "model_construct() failed: "}) {
-    if (message.starts_with(start)) return message.substr(start.size());
-  }
-  return message;
 }
 
 template <class Make>
@@ -58,7 +52,7 @@ BridgeDensity with_names(const files::path& file, const Data& data, const Make& 
   } catch (const DataError& error) {
     const std::string message = error.what();
     if (is_of_stanc(message) || message.starts_with(file.string())) throw;
-    throw data_error(file, data, plain(message));
+    throw data_error(file, data, plain_words(message));
   }
 }
 
@@ -134,14 +128,13 @@ FileModel make_program(const files::path& file, const Data& data, const ModelOpt
     } catch (const Refusal& refusal) {
       if (backend == Backend::interpret) {
         throw ModelError(
-            fmt::format("{}: the interpreter does not support everything that this program uses "
-                        "({}); compile it: "
-                        "--stan-backend compile",
-                        file.string(), refusal.what()));
+            fmt::format("{}: the interpreter does not support everything that this program "
+                        "uses{}; compile it: --stan-backend compile",
+                        file.string(), in_brackets(plain_refusal(refusal.what()))));
       }
       options.note(
-          fmt::format("{}: the interpreter does not support everything that this program uses ({})",
-                      file.string(), refusal.what()));
+          fmt::format("{}: the interpreter does not support everything that this program uses{}",
+                      file.string(), in_brackets(plain_refusal(refusal.what()))));
       backend = Backend::compile;
       return compiled(program, data, options);
     }

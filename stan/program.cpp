@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/locale/utf.hpp>
 #include <optional>
+#include <regex>
 #include <string_view>
 
 #include "rehmc/core/error.hpp"
@@ -142,19 +143,36 @@ void visit_code(std::string_view code, const std::function<bool(std::size_t)>& v
   }
 }
 
-std::string without_generated(const std::string& code) {
-  constexpr std::string_view keyword = "generated";
+namespace {
+
+/// The beginning of the first block whose head matches, outside of all others; the end of the text
+/// if there is none.
+std::size_t begin_of_block(const std::string& code, const std::regex& head) {
   int depth = 0;
   std::size_t end = code.size();
   visit_code(code, [&](std::size_t at) {
     if (code[at] == '{') ++depth;
     if (code[at] == '}') --depth;
-    // Outside of all blocks nothing else can begin like this.
-    if (depth != 0 || !std::string_view(code).substr(at).starts_with(keyword)) return true;
+    // Outside of all blocks nothing else can begin like a head.
+    if (depth != 0 || !std::regex_search(code.begin() + static_cast<std::ptrdiff_t>(at), code.end(),
+                                         head, std::regex_constants::match_continuous)) {
+      return true;
+    }
     end = at;
     return false;
   });
-  return code.substr(0, end);
+  return end;
+}
+
+}  // namespace
+
+std::string without_generated(const std::string& code) {
+  return code.substr(0, begin_of_block(code, std::regex(R"(generated\b)")));
+}
+
+std::string only_parameters(const std::string& code) {
+  const std::regex rest(R"((transformed\s+parameters|model)\s*\{)");
+  return code.substr(0, begin_of_block(code, rest)) + "\nmodel {}\n";
 }
 
 Program read_program(const files::path& file, const std::vector<std::string>& include_paths) {

@@ -35,4 +35,8 @@ void visit_code(std::string_view code, const std::function<bool(std::size_t)>& v
 /// none.
 std::string without_generated(const std::string& code);
 
+/// A program with the same parameters and an empty model: its log density is that of the Jacobian
+/// of the constraints.
+std::string only_parameters(const std::string& code);
+
 }  // namespace rehmc::stan

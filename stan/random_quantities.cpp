@@ -1,7 +1,7 @@
 // Follows names through the statements of a block.
 //
-// A name stands for its variable wherever it occurs: two variables of one name, in different scopes,
-// count as one.
+// A name stands for its variable wherever it occurs: two variables of one name, in different
+// scopes, count as one.
 #include "stan/random_quantities.hpp"
 
 #include <algorithm>

@@ -151,7 +151,7 @@ int run(int count, char** words) {
     cli::tell("rehmc: {}\nFor all options: rehmc-paper --help\n", error.what());
     return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {
-    return cli::print_error(error);
+    return cli::print_error(error, line.option_names());
   }
 }
 

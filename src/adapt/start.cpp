@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "inverse_hessian.hpp"
+#include "rehmc/adapt/climb.hpp"
 #include "rehmc/core/error.hpp"
 
 namespace rehmc {
@@ -22,6 +23,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The climb has arrived when this many steps in a row gain less than this.
 constexpr int small_gains = 3;
 constexpr double small_gain = 0.05;
+/// For the top itself: the squared gain is what rounding leaves of a log density of 1.
+constexpr double rounding_gain = 1e-6;
+constexpr int most_climbs_to_top = 200;
 constexpr int most_trials = 25;
 /// Of the step that the inverse Hessian proposes: if the density rises by less than this share, it
 /// is wrong by orders of magnitude, and is forgotten.
@@ -82,8 +86,9 @@ struct Path {
 
 class Climb {
  public:
-  Climb(Guard& guard, std::span<const double> from)
+  Climb(Guard& guard, std::span<const double> from, double gain = small_gain)
       : guard_(guard),
+        gain_(gain),
         leg_(gradients_of_leg(from.size())),
         here_{Eigen::Map<const VectorXd>(from.data(), static_cast<Eigen::Index>(from.size())),
               {},
@@ -92,6 +97,8 @@ class Climb {
     height_ = evaluate(here_.x, here_.gradient);
     here_.inverse_hessian.reset(here_.gradient);
   }
+
+  double height() const { return height_; }
 
   Path run() {
     Path path;
@@ -108,7 +115,7 @@ class Climb {
       const bool moved = step();
       if (moved) path.add(here_);
       if (!moved && !converged_) break;
-      small = height_ - before < small_gain ? small + 1 : 0;
+      small = height_ - before < gain_ ? small + 1 : 0;
       if (moved && small < small_gains) continue;
       path.arrived = !rises();
       if (path.arrived) break;
@@ -134,7 +141,7 @@ class Climb {
       direction = here_.inverse_hessian.times(here_.gradient);
       slope = direction.dot(here_.gradient);
     }
-    converged_ = slope < small_gain * small_gain;
+    converged_ = slope < gain_ * gain_;
     if (converged_ || !std::isfinite(slope)) return false;
     double length = 1;
     VectorXd gradient(here_.x.size());
@@ -192,13 +199,14 @@ class Climb {
     if (!(steepness > 0)) return false;
     // Where the density is so steep that rounding would hide the step, a step that just shows.
     const double least = least_relative_step * std::max(1.0, here_.x.norm());
-    const double length = std::max(least, std::min(1.0, 2 * small_gain / steepness));
+    const double length = std::max(least, std::min(1.0, 2 * gain_ / steepness));
     VectorXd gradient(direction.size());
     const double height = evaluate(here_.x + length / steepness * direction, gradient);
-    return height - height_ >= small_gain;
+    return height - height_ >= gain_;
   }
 
   Guard& guard_;
+  double gain_;  ///< less than this is none
   std::uint64_t leg_;
   std::uint64_t most_ = 0;
   PathPoint here_;
@@ -215,6 +223,7 @@ struct Approximation {
     return elbo - spread / std::sqrt(static_cast<double>(draws_per_point));
   }
   VectorXd draw;  ///< one where the density is not 0
+  VectorXd centre;
   std::optional<DiagonalPlusLowRank> covariance;
 };
 
@@ -227,6 +236,7 @@ Approximation approximate(Guard& guard, const PathPoint& point, Stream stream) {
   }
   const auto d = static_cast<std::size_t>(point.x.size());
   const VectorXd centre = point.x + point.inverse_hessian.times(point.gradient);
+  result.centre = centre;
   VectorXd z(point.x.size());
   VectorXd x(point.x.size());
   VectorXd gradient(point.x.size());
@@ -249,6 +259,22 @@ Approximation approximate(Guard& guard, const PathPoint& point, Stream stream) {
   return result;
 }
 
+/// The best approximation on a path that arrived; without a draw if none can be used.
+Approximation best_on(const Path& path, Guard& guard, const Address& address) {
+  Approximation best;
+  const auto d = static_cast<double>(path.points.empty() ? 0 : path.points.front().x.size());
+  const double good = good_spread + good_spread_per_coordinate * d;
+  for (std::size_t i = path.points.size(); i-- > 0;) {
+    // The same random numbers at every point: then differences are less noisy.
+    Approximation here = approximate(guard, path.points[i], Stream(address, Purpose::start));
+    if (here.draw.size() > 0 && (best.draw.size() == 0 || here.sure_elbo() > best.sure_elbo())) {
+      best = std::move(here);
+    }
+    if (best.spread < good) break;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::uint64_t most_start_gradients(std::size_t dimension) {
@@ -261,20 +287,38 @@ FoundStart find_start(Guard& guard, std::span<const double> from, const Address&
   FoundStart start{{from.begin(), from.end()}, nullptr, path.steps};
   // A climb that does not arrive may be in a spike, where differences of the ELBO are mostly noise.
   if (!path.arrived) return start;
-  const double good = good_spread + good_spread_per_coordinate * static_cast<double>(from.size());
-  Approximation best;
-  for (std::size_t i = path.points.size(); i-- > 0;) {
-    // The same random numbers at every point: then differences are less noisy.
-    Approximation here = approximate(guard, path.points[i], Stream(address, Purpose::start));
-    if (here.draw.size() > 0 && (best.draw.size() == 0 || here.sure_elbo() > best.sure_elbo())) {
-      best = std::move(here);
-    }
-    if (best.spread < good) break;
-  }
+  Approximation best = best_on(path, guard, address);
   if (best.draw.size() == 0) return start;
   start.position.assign(best.draw.begin(), best.draw.end());
   start.metric = make_low_rank_metric(std::move(*best.covariance));
   return start;
+}
+
+Top find_top(Guard& guard, std::span<const double> from) {
+  Top top{{from.begin(), from.end()}, -infinity, false};
+  for (int climb = 0; climb < most_climbs_to_top && !top.arrived; ++climb) {
+    const double size = std::isfinite(top.log_density) ? std::abs(top.log_density) : 1;
+    Climb again(guard, top.position, rounding_gain * std::sqrt(std::max(1.0, size)));
+    const Path path = again.run();
+    const bool higher = again.height() > top.log_density;
+    if (!path.points.empty()) {
+      const VectorXd& last = path.points.back().x;
+      top.position.assign(last.begin(), last.end());
+    }
+    top.log_density = again.height();
+    // Where no step can be told from rounding, this is the top as far as the density tells.
+    top.arrived = path.arrived || (climb > 0 && !higher);
+  }
+  return top;
+}
+
+std::optional<NormalApproximation> find_approximation(Guard& guard, std::span<const double> from,
+                                                      const Address& address) {
+  const Path path = Climb(guard, from).run();
+  if (!path.arrived) return std::nullopt;
+  Approximation best = best_on(path, guard, address);
+  if (best.draw.size() == 0) return std::nullopt;
+  return NormalApproximation{{best.centre.begin(), best.centre.end()}, std::move(*best.covariance)};
 }
 
 }  // namespace rehmc

@@ -55,7 +55,8 @@ void ChainJob::restore_metric_file(const ChainCheckpoint& stored) {
 }
 
 std::unique_ptr<Chain> ChainJob::make_chain(const ChainCheckpoint* stored) const {
-  const Address address{place_.manifest->seed, static_cast<std::uint32_t>(place_.chain), 0};
+  const std::size_t number = place_.chain + static_cast<std::size_t>(settings().first_chain) - 1;
+  const Address address{place_.manifest->seed, static_cast<std::uint32_t>(number), 0};
   if (stored == nullptr) {
     return std::make_unique<Chain>(*place_.density, settings().sample, address, summed());
   }

@@ -17,7 +17,7 @@ StanCsvInfo csv_info(const ChainSinks::Place& place) {
   info.model = manifest.model.name;
   info.version = manifest.version;
   info.start_datetime = manifest.created;
-  info.chain = static_cast<int>(place.chain) + 1;
+  info.chain = static_cast<int>(place.chain) + manifest.settings.first_chain;
   info.chains = sample.chains;
   info.seed = manifest.seed;
   info.draws = 0;  // every sync writes the current number

@@ -25,22 +25,9 @@
 #include "rehmc/summary/stored_estimates.hpp"
 #include "rehmc/summary/summary_json.hpp"
 #include "settings_json.hpp"
+#include "shown_settings.hpp"
 
 namespace rehmc {
-
-namespace {
-
-/// The settings as the report lists them: a group of settings is one entry.
-std::vector<ReportSetting> shown_settings(const RunSettings& settings) {
-  std::vector<ReportSetting> shown;
-  const nlohmann::ordered_json json = settings_json(settings);
-  for (const auto& [name, value] : json.items()) {
-    shown.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
-  }
-  return shown;
-}
-
-}  // namespace
 
 namespace {
 
@@ -121,9 +108,7 @@ void write_page(const RunFolder& folder, const Manifest& manifest, const SampleR
   info.title = manifest.model.name;
   info.version = manifest.version;
   info.date = manifest.created;
-  info.command =
-      fmt::format("rehmc sample {}{} --seed {}", manifest.model.name,
-                  std::filesystem::exists(folder.data()) ? " --data data.json" : "", manifest.seed);
+  info.command = command_again(manifest);
   info.settings = shown_settings(manifest.settings);
   info.trajectory = read_trajectory(folder);
   write_whole(folder.report(), report_page(result, summary, info));

@@ -98,6 +98,7 @@ Json manifest_json(const Manifest& manifest) {
   json["parameters"] = quantities_json(manifest);
   json["coordinates"] = manifest.coordinates;
   json["files"] = manifest.files;
+  json["given"] = manifest.given;
   return json;
 }
 
@@ -119,6 +120,7 @@ void require_plain_names(const Manifest& manifest) {
 
 std::string essence(const Manifest& manifest) {
   Json json = manifest_json(manifest);
+  json.erase("given");
   json["settings"].erase("until");
   json["settings"]["run"].erase("draws");
   json["settings"]["run"].erase("threads");
@@ -171,6 +173,7 @@ Manifest manifest_from_json(const Json& json) {
   }
   json.at("coordinates").get_to(manifest.coordinates);
   json.at("files").get_to(manifest.files);
+  if (json.contains("given")) json["given"].get_to(manifest.given);
   manifest.settings = settings_from_json(json.at("settings"));
   manifest.settings.sample.seed = manifest.seed;
   manifest.settings.check();

@@ -2,7 +2,6 @@
 #include "rehmc/job/run_settings.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <array>
 #include <cstdint>
@@ -10,6 +9,8 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/stan_name.hpp"
+#include "rehmc/core/suggest.hpp"
 #include "rehmc/job/until.hpp"
 
 namespace rehmc {
@@ -34,11 +35,14 @@ constexpr std::array<Choice<MetricSource>, 2> metric_sources{
 template <class Choices>
 auto parse(std::string_view setting, std::string_view name, const Choices& choices) {
   std::string known;
+  std::vector<std::string> names;
   for (const auto& [text, kind] : choices) {
     if (text == name) return kind;
     known += (known.empty() ? "" : ", ") + std::string(text);
+    names.emplace_back(text);
   }
-  throw ConfigError(fmt::format("{}: found '{}', expected one of {}", setting, name, known));
+  throw ConfigError(fmt::format("{}: found '{}', expected one of {}{}", setting, name, known,
+                                did_you_mean(name, names)));
 }
 
 template <class Choices, class Kind>
@@ -47,33 +51,6 @@ std::string_view name_of(const Choices& choices, Kind kind) {
     if (k == kind) return text;
   }
   return "unknown";
-}
-
-bool fits(const std::string& pattern, const std::string& name) {
-  const auto matches = [&](const std::string& p) {
-    return fnmatch(p.c_str(), name.c_str(), 0) == 0;
-  };
-  return matches(pattern) || matches(pattern + ".*");
-}
-
-/// Marks the names that match any of the patterns.
-std::vector<bool> fitted(const std::vector<std::string>& names, std::string_view setting,
-                         const std::vector<std::string>& patterns) {
-  std::vector<bool> marks(names.size(), false);
-  for (const std::string& pattern : patterns) {
-    bool any = false;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!fits(pattern, names[i])) continue;
-      marks[i] = any = true;
-    }
-    if (any) continue;
-    std::string some = names.front();
-    for (std::size_t i = 1; i < std::min<std::size_t>(names.size(), 5); ++i)
-      some += ", " + names[i];
-    throw ConfigError(fmt::format("{}: '{}' matches no parameter; the model has {}{}", setting,
-                                  pattern, some, names.size() > 5 ? ", ..." : ""));
-  }
-  return marks;
 }
 
 }  // namespace
@@ -93,6 +70,9 @@ void RunSettings::check() const {
   sample.check();
   check_settings(*this);
   if (!until.empty()) parse_until(until);
+  if (first_chain > 1 && sample.start.size() > 1) {
+    throw ConfigError("first-chain: cannot be combined with a starting point for each chain");
+  }
   if (!store_draws && !until.empty()) {
     throw ConfigError("until: the conditions need stored draws; leave out --no-draws, or --until");
   }
@@ -113,9 +93,10 @@ void RunSettings::check() const {
 
 std::vector<std::size_t> recorded_columns(const std::vector<std::string>& names,
                                           const RunSettings& settings) {
-  const std::vector<bool> saved = settings.save.empty() ? std::vector<bool>(names.size(), true)
-                                                        : fitted(names, "save", settings.save);
-  const std::vector<bool> dropped = fitted(names, "drop", settings.drop);
+  const std::vector<bool> saved = settings.save.empty()
+                                      ? std::vector<bool>(names.size(), true)
+                                      : matched_names(settings.save, names, "save: ");
+  const std::vector<bool> dropped = matched_names(settings.drop, names, "drop: ");
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (saved[i] && !dropped[i]) columns.push_back(i);

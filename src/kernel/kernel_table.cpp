@@ -9,6 +9,7 @@
 
 #include "makers.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/suggest.hpp"
 
 namespace rehmc {
 
@@ -71,8 +72,13 @@ std::optional<KernelKind> find_kernel(std::string_view name) noexcept {
 KernelKind parse_kernel(std::string_view name) {
   if (const auto kind = find_kernel(name)) return *kind;
   std::string known;
-  for (const Row& row : table) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  throw ConfigError(fmt::format("kernel: found '{}', expected one of {}", name, known));
+  std::vector<std::string> names;
+  for (const Row& row : table) {
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    names.emplace_back(row.name);
+  }
+  throw ConfigError(fmt::format("kernel: found '{}', expected one of {}{}", name, known,
+                                did_you_mean(name, names)));
 }
 
 std::string kernel_names() {

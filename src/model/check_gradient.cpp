@@ -12,6 +12,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/settings.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/model/guard.hpp"
 
 namespace rehmc {
@@ -120,7 +121,7 @@ std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<co
   Guard guard(density);
   std::vector<double> gradient(guard.dimension());
   const Centre centre = centre_at(guard.evaluate_strictly(x, gradient), x, gradient);
-  std::vector<std::string> names = density.names();
+  const std::vector<std::string> names = density.names();
   std::vector<double> moved(x.begin(), x.end());
   std::vector<double> unused(guard.dimension());
   std::vector<DerivativeCheck> table;
@@ -132,7 +133,7 @@ std::vector<DerivativeCheck> check_gradient(const Density& density, std::span<co
     };
     table.push_back(check_derivative(gradient[i], along_coordinate, centre, first_step(x[i]),
                                      relative_tolerance));
-    table.back().name = std::move(names[i]);
+    table.back().name = stan_name(names[i]);
     moved[i] = x[i];
   }
   return table;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 namespace {
@@ -49,7 +50,7 @@ std::string list_point(const Density& density, std::span<const double> x) {
   const std::vector<std::string> names = density.names();
   std::string list;
   for (std::size_t i = 0; i < std::min(shown, x.size()); ++i) {
-    list += fmt::format("{}{} = {}", i == 0 ? "" : ", ", names[i], x[i]);
+    list += fmt::format("{}{} = {}", i == 0 ? "" : ", ", stan_name(names[i]), x[i]);
   }
   if (x.size() > shown) list += fmt::format(", ... ({} coordinates)", x.size());
   return list;
@@ -61,7 +62,7 @@ std::string list_entries(const Density& density, std::span<const double> entries
   const auto first = std::ranges::find_if(entries, wrong);
   const auto count = std::ranges::count_if(entries, wrong);
   const auto index = static_cast<std::size_t>(first - entries.begin());
-  return fmt::format("{} (coordinate {} of {}){}", density.names()[index], index + 1,
+  return fmt::format("{} (coordinate {} of {}){}", stan_name(density.names()[index]), index + 1,
                      entries.size(),
                      count > 1 ? fmt::format(" and {} more", count - 1) : std::string());
 }

@@ -50,7 +50,7 @@ std::vector<double> random_initial_point(Guard& guard, const InitialPointSetting
   const bool threw = counts[static_cast<std::size_t>(Fault::exception)] > 0;
   throw ModelError(fmt::format(
       "no usable starting point in {} tries, uniform on (-{}, {}): {}{}. The first try: {}. Give "
-      "an initial point, or set a smaller initial_radius, or check the support of the model's "
+      "a starting point or a smaller range (--init), or check the support of the model's "
       "parameters",
       settings.initial_tries, radius, radius, list_causes(counts),
       threw ? fmt::format(" (its first message: {})", guard.first_message()) : std::string(),

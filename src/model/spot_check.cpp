@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/model/check_gradient.hpp"
 #include "rehmc/model/guard.hpp"
 
@@ -110,7 +111,7 @@ SpotCheck spot_check(const Density& density, std::span<const double> x,
   for (std::size_t k = 0; k < std::min(count, d) && checker.passed(); ++k) {
     const std::size_t i = (first + k) % d;
     direction[i] = typical_steps[i];
-    checker.look(direction, names[i]);
+    checker.look(direction, stan_name(names[i]));
     direction[i] = 0;
   }
   if (checker.passed()) checker.look(checker.random_direction(), "a random direction");

@@ -92,6 +92,8 @@ Json table_row(const SampleResult& result, const ParameterSummary& row, std::siz
                std::size_t spark_stride) {
   Json json;
   json["name"] = shortened(row.name, most_name_bytes);
+  if (row.plain.condition == DrawsCondition::constant) json["constant"] = true;
+  if (row.generated) json["generated"] = true;
   json["plain"] = {number(row.plain.mean, location_digits), number(row.plain.mcse_mean, 4),
                    number(row.plain.sd)};
   json["quantiles"] = quantiles_of(row.plain);

@@ -13,6 +13,7 @@ extern const std::string_view chart_min_js;  ///< Chart.js
 extern const std::string_view charts_js;
 extern const std::string_view checks_js;
 extern const std::string_view data_js;
+extern const std::string_view forest_js;
 extern const std::string_view format_js;
 extern const std::string_view gains_js;
 extern const std::string_view headline_js;
@@ -20,6 +21,7 @@ extern const std::string_view main_js;
 extern const std::string_view pairs_js;
 extern const std::string_view parameter_js;
 extern const std::string_view settings_js;
+extern const std::string_view svg_js;
 extern const std::string_view table_js;
 extern const std::string_view trajectory_js;
 extern const std::string_view warmup_js;

@@ -133,8 +133,9 @@ Json warmup_json(const WarmupSummary& warmup) {
 
 Json settings_json(std::span<const ReportSetting> settings) {
   Json pairs = Json::array();
-  for (const auto& [name, value] : settings.first(std::min(settings.size(), most_settings))) {
-    pairs.push_back({shortened(name, most_name_bytes), shortened(value, most_value_bytes)});
+  for (const ReportSetting& each : settings.first(std::min(settings.size(), most_settings))) {
+    pairs.push_back({shortened(each.name, most_name_bytes), shortened(each.value, most_value_bytes),
+                     shortened(each.standard, most_value_bytes), each.differs});
   }
   return pairs;
 }
@@ -187,6 +188,8 @@ std::string report_data(const SampleResult& result, const RunSummary& run, const
   json["kernel"] = describe(result.kernel.kind);
   json["recycling"] = describe(result.kernel.recycling);
   json["dimension"] = result.names.size();
+  json["generated"] = std::count_if(summary.begin(), summary.end(),
+                                    [](const ParameterSummary& row) { return row.generated; });
   json["chains"] = result.chains.size();
   json["draws"] = draws;
   json["short"] =

@@ -59,6 +59,32 @@ Order sorted_by(const std::vector<double>& key) {
   return order;
 }
 
+/// The two whose shown draws are most correlated, among these parameters. Parameters that determine
+/// each other, such as the two halves of a symmetric matrix, tell nothing.
+Order most_correlated(const SampleResult& result, const ShownDraws& shown, const Order& among) {
+  constexpr double same = 0.9999;
+  std::vector<std::vector<double>> standardised;
+  for (const std::size_t p : among) {
+    std::vector<double> values = shown_values(result, shown, p);
+    const double mean = mean_of(values);
+    const double size = std::sqrt(squares_about(values, mean));
+    for (double& x : values) x = (x - mean) / size;
+    standardised.push_back(std::move(values));
+  }
+  Order pair{among[0], among[1]};
+  double most = -1;
+  for (std::size_t i = 0; i < among.size(); ++i) {
+    for (std::size_t j = i + 1; j < among.size(); ++j) {
+      const double correlation = std::abs(std::inner_product(
+          standardised[i].begin(), standardised[i].end(), standardised[j].begin(), 0.0));
+      if (!(correlation > most) || correlation > same) continue;
+      most = correlation;
+      pair = {among[i], among[j]};
+    }
+  }
+  return pair;
+}
+
 /// Takes parameters from the front of each order in turn until there are `count`.
 Order first_of_each(const std::vector<Order>& orders, std::size_t count, std::size_t dimension) {
   std::vector<bool> taken(dimension, false);
@@ -78,6 +104,19 @@ Order first_of_each(const std::vector<Order>& orders, std::size_t count, std::si
   return chosen;
 }
 
+/// Of the parameters in an order, those that vary; parameters rather than generated quantities, if
+/// there are two.
+Order worth_a_look(const Order& order, const std::vector<ParameterSummary>& summary) {
+  Order vary;
+  Order parameters;
+  for (const std::size_t p : order) {
+    if (summary[p].plain.condition == DrawsCondition::constant) continue;
+    vary.push_back(p);
+    if (!summary[p].generated) parameters.push_back(p);
+  }
+  return parameters.size() > 1 ? parameters : vary;
+}
+
 }  // namespace
 
 ShownParameters choose_parameters(const SampleResult& result,
@@ -85,7 +124,11 @@ ShownParameters choose_parameters(const SampleResult& result,
                                   const ShownDraws& draws) {
   const std::size_t dimension = summary.size();
   std::vector<double> key(dimension, 0.0);
-  std::vector<Order> orders{sorted_by(key)};  // as they come
+  for (std::size_t p = 0; p < dimension; ++p) {
+    if (summary[p].plain.condition == DrawsCondition::constant) key[p] = 2;
+    if (summary[p].generated) key[p] += 1;
+  }
+  std::vector<Order> orders{sorted_by(key)};  // parameters as they come, constants last
   std::transform(summary.begin(), summary.end(), key.begin(), worst_ess);
   orders.push_back(sorted_by(key));
   if (draws.divergences > 0) {
@@ -98,7 +141,13 @@ ShownParameters choose_parameters(const SampleResult& result,
   shown.rows = first_of_each(orders, most_rows, dimension);
   if (draws.draws.empty()) return shown;  // a run that kept only its summary
   shown.plotted = first_of_each(orders, most_plotted, dimension);
-  if (dimension > 1) shown.pair = {orders.back()[0], orders.back()[1]};
+  if (draws.divergences > 0) {
+    const Order order = worth_a_look(orders.back(), summary);
+    if (order.size() > 1) shown.pair = {order[0], order[1]};
+    return shown;
+  }
+  const Order order = worth_a_look(shown.plotted, summary);
+  if (order.size() > 1) shown.pair = most_correlated(result, draws, order);
   return shown;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/running/running_estimate.hpp"
 
 namespace rehmc {
@@ -94,7 +95,8 @@ RunSummary summarise_running(const SampleResult& result, bool sharpen) {
   for (std::size_t p = 0; p < result.names.size(); ++p) {
     RunningEstimate estimate = running_estimate(chains, p);
     ParameterSummary& row = summary.parameters.emplace_back();
-    row.name = result.names[p];
+    row.name = stan_name(result.names[p]);
+    row.generated = p < result.quantities.size() && result.quantities[p].generated;
     row.convergence.rhat = estimate.rhat;
     row.convergence.ess_bulk = estimate.plain.ess_mean;
     row.convergence.ess_tail = std::numeric_limits<double>::quiet_NaN();

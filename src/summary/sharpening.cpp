@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "record_series.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/running/running_stein_check.hpp"
 
 namespace rehmc {
@@ -223,7 +224,7 @@ Sharpening judge_running(const SampleResult& result, std::vector<ParameterSummar
     return sharpening;
   }
   sharpening.check = running_stein_check(chains);
-  sharpening.worst_name = result.names.at(sharpening.check->coordinate);
+  sharpening.worst_name = stan_name(result.names.at(sharpening.check->coordinate));
   judge(result, parameters);
   if (check_only) {
     sharpening.refused = "sharpening was turned off";
@@ -263,7 +264,7 @@ Sharpening sharpen_run(const SampleResult& result, std::vector<ParameterSummary>
   }
   SharpenResult sharpened = sharpen_chosen(result, parameters, chosen, settings);
   sharpening.check = sharpened.check;
-  sharpening.worst_name = result.coordinates.at(sharpened.check.coordinate);
+  sharpening.worst_name = stan_name(result.coordinates.at(sharpened.check.coordinate));
   if (check_only) {
     sharpening.refused = "sharpening was turned off";
     return sharpening;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "record_series.hpp"
+#include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 
@@ -36,7 +37,10 @@ Estimate recycled_summary(const SampleResult& result, std::size_t parameter,
 
 std::vector<ParameterSummary> unknown_parameters(const SampleResult& result) {
   std::vector<ParameterSummary> rows(result.names.size());
-  for (std::size_t p = 0; p < rows.size(); ++p) rows[p].name = result.names[p];
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    rows[p].name = stan_name(result.names[p]);
+    rows[p].generated = p < result.quantities.size() && result.quantities[p].generated;
+  }
   return rows;
 }
 

@@ -12,7 +12,7 @@ from command import rehmc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMANDS = ["sample", "summary", "report", "resume", "extend", "check", "models", "check-gradient", "compile", "cmdstan-exe", "stan", "paper"]
+COMMANDS = ["sample", "summary", "report", "resume", "extend", "check", "models", "check-gradient", "compile", "cmdstan-exe", "stan", "paper", "help", "completion"]
 
 
 def shell_blocks(document):
@@ -25,7 +25,7 @@ def options_of_help(command):
     """Also the second name of a flag that can be turned off: `--sharpen, --no-sharpen{false}`."""
     parts = [[command, "install"], [command, "status"]] if command == "stan" else [[command]]
     printed = "".join(rehmc(*words, "--help").stdout for words in parts)
-    lines = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(?:, *(--[a-z-]+)\{false\})?", printed, re.MULTILINE)
+    lines = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(?:, *(--[a-z-]+)(?:\{false\})?)?", printed, re.MULTILINE)
     return {name for names in lines for name in names if name}
 
 
@@ -66,7 +66,8 @@ class Documents(unittest.TestCase):
     def test_options_are_those_of_the_command(self):
         document = (ROOT / "docs/command.md").read_text(encoding="utf-8")
         sample = document.split("## rehmc sample")[1].split("### Recycling")[0]
-        in_tables = set(re.findall(r"^\| `(--[a-z-]+)", sample, re.MULTILINE))
+        first_cells = re.findall(r"^\| (`--[^|]+)", sample, re.MULTILINE)
+        in_tables = {option for cell in first_cells for option in re.findall(r"`(--[a-z-]+)", cell)}
         self.assertEqual(in_tables, options_of_help("sample"))
 
     def test_no_document_names_an_option_that_does_not_exist(self):
@@ -80,13 +81,13 @@ class Documents(unittest.TestCase):
 
     def test_defaults_of_numbers(self):
         document = (ROOT / "docs/command.md").read_text(encoding="utf-8")
-        told = dict(re.findall(r"^\| `(--[a-z-]+)` \| ([^|]+) \|[^|]*\| ", document, re.MULTILINE))
+        told = dict(re.findall(r"^\| `(--[a-z-]+)`(?:, `--[a-z-]+`)? \| ([^|]+) \|[^|]*\| ", document, re.MULTILINE))
         self.assertEqual(told.pop("--path-length"), "pi / 2")
         self.assertEqual(told.pop("--weight-by-draws"), "off")
         printed = rehmc("sample", "--help").stdout
         self.assertGreater(len(told), 15)
         for option, default in told.items():
-            self.assertRegex(printed, rf"(?m)^  {option}={re.escape(default)} ")
+            self.assertRegex(printed, rf"(?m)^  {option}(,--[a-z-]+)?={re.escape(default)}\s")
 
 
 if __name__ == "__main__":

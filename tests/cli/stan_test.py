@@ -8,6 +8,7 @@ import math
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -561,13 +562,150 @@ class CmdStan(Folder):
         self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
         for chain in (1, 2):
             self.assertEqual(len(draws(self.folder / f"out_{chain}.csv")[1]), 20)
-        for word in (["optimize"], ["method=variational"], ["sample", "algorithm=fixed_param"]):
+        for word in (["method=variational"], ["sample", "algorithm=fixed_param"]):
             result = self.run_exe(*word, *data)
-            self.assertEqual(result.returncode, 78, result.stderr)
-            self.assertIn("use CmdStan for it", result.stderr)
-        self.assertIn("unknown argument 'num_sample'", self.run_exe("sample", "num_sample=3", *data).stderr)
-        self.assertIn("stepsize_jitter: found 0.5", self.run_exe("sample", "stepsize_jitter=0.5", *data).stderr)
-        self.assertIn("seed: found 'x'", self.run_exe("sample", "random", "seed=x", *data).stderr)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("use CmdStan for it", result.stdout)
+        # Clients take exit codes for those of the C library, and look for "Error" on standard output.
+        for words, message in (
+            (["sample", "num_sample=3"], "Error: unknown argument 'num_sample'"),
+            (["sample", "stepsize_jitter=0.5"], "Error: stepsize_jitter: found 0.5"),
+            (["sample", "random", "seed=x"], "Error: seed: found 'x'"),
+        ):
+            result = self.run_exe(*words, *data)
+            self.assertIn(message, result.stdout)
+            self.assertEqual(result.returncode, 1)
+
+    def coin(self):
+        program = self.folder / "coin.stan"
+        program.write_text(
+            "data { int<lower=0> N; int<lower=0, upper=N> heads; }\n"
+            "parameters { real<lower=0, upper=1> chance; vector[2] z; }\n"
+            "model { heads ~ binomial(N, chance); z ~ normal(1, 2); }\n"
+            "generated quantities { int next_heads = binomial_rng(N, chance); }\n"
+        )
+        (self.folder / "coin.json").write_text('{"N": 20, "heads": 14}')
+        result = rehmc("cmdstan-exe", program, "-o", self.folder / "schools")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return ["data", f"file={self.folder / 'coin.json'}", "random", "seed=1"]
+
+    def output(self, name, *words):
+        """The columns of the file that a call writes."""
+        file = self.folder / f"{name}.csv"
+        result = self.run_exe(*words, "output", f"file={file}")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+        table = [[float(x) for x in line.split(",")] for line in lines[1:]]
+        return {name: [row[i] for row in table] for i, name in enumerate(lines[0].split(","))}, result.stdout
+
+    def test_lines_of_iterations_and_one_stream_per_chain(self):
+        data = self.coin()
+        short = ["sample", "num_samples=40", "num_warmup=60", *data, "output", "refresh=50"]
+        _, text = self.output("alone", *short)
+        lines = [line.strip() for line in text.splitlines() if line.startswith("Iteration:")]
+        self.assertEqual(lines[0], "Iteration:   1 / 100 [  1%]  (Warmup)")
+        self.assertEqual(lines[1:], [f"Iteration: {i:>3} / 100 [{i:>3}%]  ({phase})" for i, phase in
+                                     ((50, "Warmup"), (61, "Sampling"), (100, "Sampling"))])
+        result = self.run_exe(*short, f"file={self.folder / 'both.csv'}", "num_chains=2")
+        self.assertIn("Chain [2] Iteration: 100 / 100 [100%]  (Sampling)", result.stdout)
+        # The second chain of a seed is the same in a process of its own.
+        second, _ = self.output("second", "id=2", *short)
+        names, rows = draws(self.folder / "both_2.csv")
+        self.assertEqual([float(row[names.index("chance")]) for row in rows], second["chance"])
+        self.assertIn("# model = coin_model", (self.folder / "second.csv").read_text())
+        self.assertIn("# id = 2", (self.folder / "second.csv").read_text())
+
+    def test_methods_besides_sampling(self):
+        """Against what is known: a beta posterior for the chance, a normal one for z."""
+        data = self.coin()
+        best, _ = self.output("best", "optimize", *data)
+        self.assertAlmostEqual(best["chance"][0], 14 / 20, places=6)
+        self.assertAlmostEqual(best["z.1"][0], 1, places=6)
+        mode, _ = self.output("mode", "optimize", "jacobian=1", *data)
+        self.assertAlmostEqual(mode["chance"][0], 15 / 22, places=6)
+        laplace, _ = self.output("laplace", "laplace", f"mode={self.folder / 'mode.csv'}", "draws=4000", *data)
+        # The logit of the chance has the curvature 22 p (1 - p) at the mode. Bounds at five standard errors: false alarms
+        # about once in a million.
+        logits = [math.log(p / (1 - p)) for p in laplace["chance"]]
+        sd = (22 * (15 / 22) * (7 / 22)) ** -0.5
+        self.assertAlmostEqual(statistics.fmean(logits), math.log(15 / 7), delta=5 * sd / 4000**0.5)
+        self.assertAlmostEqual(statistics.stdev(logits) / sd, 1, delta=5 / (2 * 4000) ** 0.5)
+        found, _ = self.output("found", "pathfinder", "num_psis_draws=2000", *data)
+        self.assertEqual(len(found["lp_approx__"]), 2000)
+        exact = [15 / 22, (15 * 7 / (22**2 * 23)) ** 0.5]
+        # Resampled draws repeat, so that they count as some hundred; at five standard errors of 200.
+        self.assertAlmostEqual(statistics.fmean(found["chance"]), exact[0], delta=5 * exact[1] / 200**0.5)
+        self.assertAlmostEqual(statistics.fmean(found["z.1"]), 1, delta=5 * 2 / 200**0.5)
+        sample = self.folder / "sample.csv"
+        self.run_exe("sample", "num_samples=50", "num_warmup=100", *data, "output", f"file={sample}")
+        drawn, _ = self.output("drawn", "generate_quantities", f"fitted_params={sample}", *data)
+        self.assertEqual(list(drawn), ["next_heads"])
+        self.assertEqual(len(drawn["next_heads"]), 50)
+        self.assertTrue(all(0 <= heads <= 20 for heads in drawn["next_heads"]))
+        again, _ = self.output("drawn", "generate_quantities", f"fitted_params={sample}", *data)
+        self.assertEqual(drawn, again)
+        point = self.folder / "point.json"
+        point.write_text('{"chance": 0.6, "z": [1, 2]}')
+        value, _ = self.output("value", "log_prob", f"constrained_params={point}", *data)
+        self.assertAlmostEqual(value["g_chance"][0], 15 - 22 * 0.6)
+        plain, _ = self.output("value", "log_prob", f"constrained_params={point}", "jacobian=0", *data)
+        self.assertAlmostEqual(plain["g_chance"][0], 14 - 20 * 0.6)
+        self.assertAlmostEqual(value["lp__"][0] - plain["lp__"][0], math.log(0.6 * 0.4))
+        self.assertAlmostEqual(plain["g_z.2"][0], -0.25)
+
+
+class Shown(Folder):
+    """What is printed of programs of several kinds."""
+
+    def program(self, name, text, data=None):
+        file = self.folder / f"{name}.stan"
+        file.write_text(text)
+        words = ["sample", file, "--seed", 1, "--draws", 200, "--output", self.folder / name]
+        if data is not None:
+            (self.folder / f"{name}.json").write_text(json.dumps(data))
+            words += ["--data", self.folder / f"{name}.json"]
+        return rehmc(*words)
+
+    def test_parameters_come_before_generated_quantities_and_constants(self):
+        result = self.program(
+            "logit",
+            "data { int N; array[N] int y; vector[N] x; }\n"
+            "parameters { real alpha; real beta; cholesky_factor_corr[2] L; }\n"
+            "model { alpha ~ normal(0, 2); beta ~ normal(0, 2); L ~ lkj_corr_cholesky(2); y ~ bernoulli_logit(alpha + beta * x); }\n"
+            "generated quantities { vector[N] log_lik; array[N] int y_rep; corr_matrix[2] Omega = multiply_lower_tri_self_transpose(L);\n"
+            "for (n in 1:N) { log_lik[n] = bernoulli_logit_lpmf(y[n] | alpha + beta * x[n]); y_rep[n] = bernoulli_logit_rng(alpha + beta * x[n]); } }",
+            {"N": 40, "y": [i % 2 for i in range(40)], "x": [i / 40 for i in range(40)]},
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [line.split()[0] for line in result.stdout.split("parameter ")[1].splitlines()[1:5]]
+        self.assertEqual(rows, ["alpha", "beta", "L[2,1]", "L[2,2]"])
+        self.assertIn(f"82 generated quantities not shown: rehmc summary {self.folder / 'logit'} log_lik (or y_rep, ...)", result.stdout)
+        self.assertIn("4 constants not shown.", result.stdout)
+        chosen = rehmc("summary", self.folder / "logit", "log_lik[3]", "L").stdout
+        self.assertEqual([line.split()[0] for line in chosen.split("parameter ")[1].splitlines()[1:6]],
+                         ["L[2,1]", "L[2,2]", "log_lik[3]", "L[1,1]", "L[1,2]"])
+
+    def test_data_that_do_not_match_are_told_in_plain_words(self):
+        program = "data { int<lower=0> N; array[N] int<upper=3> k; vector[N] x; } parameters { real m; } model { x ~ normal(m, 1); }"
+        for data, words in (
+            ({"N": 2, "k": [1, 5], "x": [1, 2]}, "k is 5, but must be less than or equal to 3"),
+            ({"N": 2, "k": [1, 1], "x": [1, 2, 3]}, "x has the dimensions (3), but the program declares (2)"),
+            ({"N": 2, "k": [1, 1]}, "there is no value for the variable x"),
+            ({"N": 2.5, "k": [1, 1], "x": [1, 2]}, "N must be a whole number"),
+            ({"N": -2, "k": [1, 1], "x": [1, 2]}, "the size of a variable is negative"),
+        ):
+            result = self.program("bad", program, data)
+            self.assertEqual(result.returncode, 65, result.stderr)
+            self.assertIn(f"the data in {self.folder / 'bad.json'} do not match the model {self.folder / 'bad.stan'}: {words}", result.stderr)
+            for internal in ("stanli", "processing stage", "namespace", "000"):
+                self.assertNotIn(internal, result.stderr.replace(str(self.folder), ""))
+
+    def test_what_the_interpreter_lacks_is_named(self):
+        file = self.folder / "tuple.stan"
+        file.write_text("parameters { tuple(real, real) t; } model { t.1 ~ normal(0, 1); t.2 ~ normal(0, 1); }")
+        result = rehmc("sample", file, "--stan-backend", "interpret", "--output", self.folder / "run")
+        self.assertIn("does not support everything that this program uses (tuples); compile it", result.stderr)
+        self.assertNotIn("STuple", result.stderr)
 
 
 if __name__ == "__main__":

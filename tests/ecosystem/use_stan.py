@@ -84,6 +84,26 @@ def use_cmdstanpy(executable, folder):
     check("cmdstanpy: variables by name", fit.stan_variable("theta").shape == (4000, 8))
     mean = fit.stan_variable("mu").mean()
     check(f"cmdstanpy: the mean of mu is {mean:.2f}, near 4.4", abs(mean - 4.4) < 0.7)
+    use_other_methods(model, folder)
+
+
+def use_other_methods(model, folder):
+    point = {"mu": 4.0, "tau": 2.0, "theta_trans": [0.1] * 8}
+    fit = model.sample(data=str(DATA), chains=2, seed=1, show_progress=True, refresh=50, output_dir=str(folder))
+    generated = model.generate_quantities(data=str(DATA), previous_fit=fit, seed=2)
+    check("cmdstanpy: generated quantities of a fit", generated.draws().shape[:2] == (1000, 2))
+    mode = model.optimize(data=str(DATA), seed=1, jacobian=True)
+    check("cmdstanpy: optimize", numpy.isfinite(mode.optimized_params_dict["mu"]))
+    approximate = model.laplace_sample(data=str(DATA), mode=mode, draws=500, seed=1)
+    check("cmdstanpy: laplace", approximate.stan_variable("theta").shape == (500, 8))
+    found = model.pathfinder(data=str(DATA), seed=1)
+    check("cmdstanpy: pathfinder", found.stan_variable("theta").shape == (1000, 8))
+    value = model.log_prob(point, data=str(DATA))
+    check("cmdstanpy: log_prob", value.shape == (1, 11))
+    try:
+        model.sample(data={"J": 2}, chains=1, seed=1, show_progress=False)
+    except RuntimeError as error:
+        check("cmdstanpy: errors say what is wrong", "do not match the model" in str(error))
 
 
 def main(command):

@@ -125,7 +125,7 @@ TEST(CheckGradient, TakesFourEvaluationsForMostCoordinates) {
 }
 
 TEST(CheckGradient, NamesCoordinatesAndRefusesBadPoints) {
-  EXPECT_EQ(check_gradient(Valley{}, std::vector{0.5})[0].name, "x.1");
+  EXPECT_EQ(check_gradient(Valley{}, std::vector{0.5})[0].name, "x[1]");
   EXPECT_THROW(check_gradient(Valley{}, std::vector{0.5, 0.5}), ModelError);
   EXPECT_THROW(check_gradient(Valley{}, std::vector{std::nan("")}), ModelError);
 }

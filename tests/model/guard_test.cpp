@@ -151,7 +151,7 @@ TEST(StrictEvaluation, ReportsWhichEntryOfTheGradient) {
 }
 
 TEST(StrictEvaluation, RepeatsTheModelsMessage) {
-  expect_says(strict_message(Thrower{}, std::vector{2.0}), {"x is 2.000000", "x.1 = 2"});
+  expect_says(strict_message(Thrower{}, std::vector{2.0}), {"x is 2.000000", "x[1] = 2"});
   // Not those of an earlier call.
   Guard guard(Thrower{});
   std::vector<double> gradient(1);
@@ -173,7 +173,7 @@ TEST(StrictEvaluation, NoticesAGradientThatIsAddedToInsteadOfSet) {
     gradient[1] += -x[1];
     return -0.5 * (x[0] * x[0] + x[1] * x[1]);
   });
-  expect_says(strict_message(adds, std::vector{1.0, 2.0}), {"x.2", "not add to"});
+  expect_says(strict_message(adds, std::vector{1.0, 2.0}), {"x[2]", "not add to"});
 }
 
 TEST(StrictEvaluation, NoticesAGradientThatIsTooLong) {

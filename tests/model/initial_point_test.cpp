@@ -91,7 +91,7 @@ TEST(RandomInitialPoint, ReportsTheCausesAfterTheLastTry) {
   };
   expect_says(message, {"100 tries", "(-2, 2)", counted(Fault::not_a_number),
                         counted(Fault::negative_infinity), counted(Fault::exception),
-                        "scale must be positive", "initial_radius", "x.1 = "});
+                        "scale must be positive", "--init", "x[1] = "});
 }
 
 TEST(RandomInitialPoint, LeavesOutCausesThatDidNotOccur) {
@@ -139,7 +139,7 @@ TEST(GivenInitialPoint, MustFitAndBeFinite) {
   expect_says(message_of<ConfigError>([&] {
                 given_initial_point(guard, std::vector{1.0, not_a_number, 0.0});
               }),
-              {"x.2 (coordinate 2 of 3) is nan"});
+              {"x[2] (coordinate 2 of 3) is nan"});
   EXPECT_EQ(guard.evaluations(), 0U);
 }
 
@@ -149,7 +149,7 @@ TEST(GivenInitialPoint, FailsImmediatelyWithTheCause) {
     return std::min(x[0], 0.0);
   }));
   expect_says(message_of<ModelError>([&] { given_initial_point(guard, std::vector{0.0}); }),
-              {"cannot start at the given initial point", "gradient", "x.1", "inf"});
+              {"cannot start at the given initial point", "gradient", "x[1]", "inf"});
   EXPECT_EQ(guard.evaluations(), 1U);
 }
 
@@ -158,7 +158,7 @@ TEST(GivenInitialPoint, FailsImmediatelyWithTheModelsMessage) {
     throw std::runtime_error("solver did not converge");
   }));
   expect_says(message_of<ModelError>([&] { given_initial_point(guard, std::vector{0.5}); }),
-              {"given initial point", "solver did not converge", "x.1 = 0.5"});
+              {"given initial point", "solver did not converge", "x[1] = 0.5"});
 }
 
 }  // namespace

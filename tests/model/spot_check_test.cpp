@@ -41,7 +41,7 @@ TEST(SpotCheck, NamesACoordinateThatIsWrongByTwoInTenThousand) {
     for (const double error : {2e-4, -2e-4, 0.03}) {
       const SpotCheck check = look(coordinate, error);
       EXPECT_FALSE(check.passed) << error;
-      EXPECT_EQ(check.where, "x." + std::to_string(coordinate + 1));
+      EXPECT_EQ(check.where, "x[" + std::to_string(coordinate + 1) + "]");
       EXPECT_GE(check.directions, coordinate + 2) << "looks again";
       EXPECT_LE(check.directions, coordinate + 3) << "stops at the first that fails";
       EXPECT_NEAR(check.analytic / check.numeric, 1 + error, 1e-6);
@@ -61,8 +61,8 @@ TEST(SpotCheck, PassesACoordinateThatIsWrongByHalfOfOneInTenThousand) {
 }
 
 TEST(SpotCheck, ChecksSomeCoordinatesAndWrapsAround) {
-  EXPECT_EQ(look(0, 2e-4, 4, 2).where, "x.1");
-  EXPECT_EQ(look(4, 2e-4, 4, 2).where, "x.5");
+  EXPECT_EQ(look(0, 2e-4, 4, 2).where, "x[1]");
+  EXPECT_EQ(look(4, 2e-4, 4, 2).where, "x[5]");
   // A coordinate that was not checked shows only along the random direction.
   EXPECT_EQ(look(2, 2e-4, 4, 2).where, "a random direction");
   EXPECT_EQ(look(2, 0, 4, 2).directions, 3U);

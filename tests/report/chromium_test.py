@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Opens reports in headless Chromium: no errors, every plot is drawn, every control works."""
 
+import json
 import os
 import pathlib
 import re
@@ -12,16 +13,16 @@ from browser import Browser
 
 # The pages of write_pages.cpp, with their numbers of plots.
 PLOTS = {
-    "eight-schools": 10,  # trace, density, four ranks, gain, pairs, trajectory, energy
-    "funnel": 10,
-    "banana": 10,
+    "eight-schools": 11,  # trace, density, four ranks, vectors, gain, pairs, trajectory, energy
+    "funnel": 11,
+    "banana": 11,
     "single": 5,  # trace, density, ranks, gain, energy
     "odd": 8,
-    "wide": 17,
-    "foreign": 7,
-    "no-draws": 0,
+    "wide": 18,
+    "foreign": 8,
+    "no-draws": 1,  # vectors
     "empty": 0,
-    "truncated": 9,  # no trajectory
+    "truncated": 10,  # no trajectory
 }
 
 # For each visible canvas: the number of painted pixels and of colours, and its label.
@@ -136,7 +137,7 @@ class Report(unittest.TestCase):
                     texts = self.column(label, labels[:i].count(label))
                     self.assertEqual(len(texts), 300)
                     if label == "Name":
-                        expected = [f"x.{k}" for k in range(1, 301)]
+                        expected = [f"x[{k}]" for k in range(1, 301)]
                         self.assertEqual(texts, expected if order == "ascending" else expected[::-1])
                     else:
                         values = numbers(texts)
@@ -170,7 +171,7 @@ class Report(unittest.TestCase):
         self.open("eight-schools")
         before = [self.picture(canvas) for canvas in ["trace", "density"]]
         self.run_script('document.querySelectorAll("#table tbody tr")[3].cells[4].click()')
-        self.assertEqual(self.browser.run('document.getElementById("parameter-title").textContent'), "theta_trans.2")
+        self.assertEqual(self.browser.run('document.getElementById("parameter-title").textContent'), "theta_trans[2]")
         self.assertEqual(self.browser.run('document.querySelectorAll("tr.chosen").length'), 1)
         for canvas, old in zip(["trace", "density"], before, strict=True):
             self.assertNotEqual(self.picture(canvas), old)
@@ -209,7 +210,7 @@ class Report(unittest.TestCase):
         self.run_script("""(() => { const menu = document.getElementById("pair-x"); menu.value = "7";
                            menu.dispatchEvent(new Event("change")); })()""")
         self.assertNotEqual(self.picture("pair"), before)
-        self.assertIn("theta_trans.6", self.browser.run('document.getElementById("pair").getAttribute("aria-label")'))
+        self.assertIn("theta_trans[6]", self.browser.run('document.getElementById("pair").getAttribute("aria-label")'))
 
     def test_names_are_text(self):
         self.open("odd")
@@ -234,7 +235,12 @@ class Report(unittest.TestCase):
                 self.assertEqual(self.browser.run('document.querySelectorAll("#warnings li").length'), len(kinds))
                 status = self.browser.run('document.getElementById("status").textContent')
                 self.assertEqual(status.startswith("Converged:"), mood == "good", status)
-                self.assertEqual(status.startswith(("Not converged:", "Stein check failed:")), mood == "bad", status)
+                self.assertEqual(status.startswith(("Not converged:", "A chain is stuck:", "Stein check failed:")), mood == "bad", status)
+                self.assertEqual(status.startswith("Not converged:"), "rhat" in kinds, status)
+                # Nobody is told what draws are worth that must not be used.
+                worth = self.browser.run('["sharpened", "gained"].map((id) => document.getElementById(id).textContent).join("")')
+                gain = "Median gain" in self.browser.run('document.getElementById("facts").textContent')
+                self.assertEqual((worth == "", gain), (True, False) if mood == "bad" else (name == "foreign" and worth == "", gain), status)
                 moods.add(mood)
         self.assertLessEqual({"good", "bad"}, moods)
 
@@ -272,7 +278,7 @@ class Report(unittest.TestCase):
             at = float(self.browser.run(mark).removesuffix("px")) / self.browser.run(width)
             self.assertAlmostEqual(at, stored["worst"] / end, delta=0.01)
             self.assertIn(f"Stein check{result}", self.browser.run('document.getElementById("facts").textContent'))
-        self.assertTrue(self.browser.run('document.getElementById("sharpened").textContent').startswith("Not sharpened: the Stein"))
+        self.assertEqual(self.browser.run('document.getElementById("sharpened").textContent'), "")
         self.open("foreign")
         self.assertTrue(self.browser.run('document.getElementById("checks").hidden'))
 
@@ -302,6 +308,123 @@ class Report(unittest.TestCase):
         self.assertEqual(len(self.column("Name")), 300)
         self.open("eight-schools")
         self.assertEqual(self.browser.run('document.getElementById("plots-left-out").innerText'), "")
+
+
+    def test_nothing_empty_is_shown(self):
+        for name in PLOTS:
+            with self.subTest(page=name):
+                self.open(name)
+                links = self.browser.run('[...document.querySelectorAll("nav a")].filter((a) => !a.hidden).map((a) => a.hash.slice(1))')
+                for link in links:
+                    self.assertGreater(self.browser.run(f'document.getElementById("{link}").offsetHeight'), 30, link)
+                for canvas in ("gains", "pair", "path", "energies", "forest"):
+                    drawn = self.browser.run(f'document.getElementById("{canvas}").offsetParent !== null')
+                    shown = self.browser.run(f'document.getElementById("{canvas}").closest("section").offsetParent !== null')
+                    self.assertEqual(drawn, shown, canvas)
+
+    def test_pairs_open_on_what_matters(self):
+        """The most correlated two without divergences; with them, the two where they stand out. Never a constant."""
+        data = 'JSON.parse(document.getElementById("data").textContent)'
+        self.open("eight-schools")
+        pair = self.browser.run(f"{data}.pair")
+        self.assertEqual([self.browser.run(f'Number(document.getElementById("pair-{k}").value)') for k in "xy"], pair)
+        correlations = self.browser.run(f"""(() => {{
+          const rows = {data}.parameters.filter((row) => row.values);
+          const scaled = rows.map(({{ values: {{ parts }} }}) => {{
+            const mean = parts.reduce((a, b) => a + b) / parts.length;
+            const size = Math.sqrt(parts.reduce((a, b) => a + (b - mean) ** 2, 0));
+            return parts.map((x) => (x - mean) / size);
+          }});
+          return rows.flatMap((a, i) => rows.slice(0, i).map((b, j) =>
+            [Math.abs(scaled[i].reduce((sum, x, k) => sum + x * scaled[j][k], 0)), [b.index, a.index]]));
+        }})()""")
+        divergent = self.browser.run(f"{data}.points.divergent.length")
+        if divergent == 0:
+            self.assertEqual(sorted(pair), max((c for c in correlations if c[0] < 0.9999))[1])
+
+    def test_the_table_fits_or_shows_that_it_goes_on(self):
+        region = 'document.querySelector("#parameters .scroll")'
+        for width in (1280, 900, 400):
+            self.open("eight-schools", width=width)
+            fits = self.browser.run(f"{region}.scrollWidth <= {region}.clientWidth")
+            self.assertEqual(self.browser.run(f'{region}.classList.contains("cut")'), not fits)
+            if width == 1280:
+                self.assertTrue(fits)
+        self.run_script(f"{region}.scrollLeft = 1e6")
+        self.assertFalse(self.browser.run(f'{region}.classList.contains("cut")'))
+
+    def test_settings_that_differ_come_first(self):
+        self.open("eight-schools")
+        cells = '[...document.querySelectorAll("#{} tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent))'
+        self.assertEqual(self.browser.run(cells.format("settings-list")), [["target-accept", "0.9", "0.8"], ["warmup-schedule", "stan", "pooled"]])
+        self.assertIn(["chains", "4"], self.browser.run(cells.format("settings-defaults")))
+        self.assertEqual(self.browser.run('document.querySelector("#settings-rest summary").textContent'), "3 settings at the default")
+
+    def test_colours_have_contrast(self):
+        """WCAG 2.1 AA: 4.5 for text."""
+        for theme in ("light", "dark"):
+            self.open("eight-schools", theme=theme)
+            poor = self.browser.run("""(() => {
+              const style = getComputedStyle(document.documentElement);
+              const light = (name) => {
+                const parts = style.getPropertyValue(`--${name}`).trim().match(/\\w\\w/g).map((x) => parseInt(x, 16) / 255)
+                  .map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+                return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+              };
+              const pairs = ["ink", "muted", "recycled", "good", "caution", "bad"].flatMap((a) => ["paper", "card", "hover"].map((b) => [a, b]));
+              return pairs.map(([a, b]) => [a, b, (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05)])
+                .filter(([, , contrast]) => contrast < 4.5);
+            })()""")
+            self.assertEqual(poor, [], theme)
+
+    def test_figures_are_saved_as_svg(self):
+        """The file, drawn again, looks like the figure."""
+        self.open("banana")
+        count = self.browser.run("""(() => {
+          window.saved = [];
+          URL.createObjectURL = (blob) => { saved.push(blob); return "blob:none"; };
+          HTMLAnchorElement.prototype.click = () => {};
+          const buttons = [...document.querySelectorAll("button.svg")].filter((button) => button.offsetParent !== null);
+          for (const button of buttons) button.click();
+          return buttons.length;
+        })()""")
+        self.assertEqual(count, 8)  # trace, density, ranks, vectors, gains, pairs, trajectory, energy
+        self.assertEqual(self.browser.faults(), [])
+        for i in range(count):
+            text = self.browser.run(f"saved[{i}].text()")
+            self.assertEqual(self.browser.run(f'new DOMParser().parseFromString({json.dumps(text)}, "image/svg+xml").querySelectorAll("parsererror").length'), 0)
+            self.assertGreater(text.count("<path"), 5)
+            self.assertNotIn("NaN", text)
+            self.assertNotIn("undefined", text)
+            difference = self.browser.run(f"""(async () => {{
+              const figure = [...document.querySelectorAll("button.svg")].filter((b) => b.offsetParent !== null)[{i}].closest("figure");
+              const plots = [...figure.querySelectorAll("canvas")];
+              const image = new Image();
+              image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(await saved[{i}].text());
+              await image.decode();
+              const corner = plots[0].getBoundingClientRect();
+              const sheets = [0, 1].map(() => {{
+                const sheet = document.createElement("canvas");
+                [sheet.width, sheet.height] = [image.width, image.height];
+                return sheet.getContext("2d", {{ willReadFrequently: true }});
+              }});
+              sheets[0].drawImage(image, 0, 0);
+              sheets[1].fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--card");
+              sheets[1].fillRect(0, 0, image.width, image.height);
+              for (const plot of plots) {{
+                const box = plot.getBoundingClientRect();
+                sheets[1].drawImage(plot, box.left - corner.left, box.top - corner.top, box.width, box.height);
+              }}
+              const [a, b] = sheets.map((sheet) => sheet.getImageData(0, 0, image.width, image.height).data);
+              let sum = 0;
+              let size = 0;
+              for (let k = 0; k < a.length; ++k) {{
+                sum += Math.abs(a[k] - b[k]);
+                size += Math.abs(b[k] - b[4 * Math.floor(k / 4) % 4 + (k % 4)]);
+              }}
+              return sum / size;
+            }})()""")
+            self.assertLess(difference, 0.35, i)  # text is placed by the fraction of a pixel
 
 
 if __name__ == "__main__":

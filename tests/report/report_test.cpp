@@ -262,7 +262,7 @@ TEST(Report, HostileTextStaysText) {
   ReportInfo info;
   info.title = "</title><script>alert(2)</script>";
   info.command = "rehmc sample '</script>' {{data}}";
-  info.settings = {{"init", "</script>"}, {"chains", "4"}};
+  info.settings = {{"init", "</script>", "2", true}, {"chains", "4", "4", false}};
   const std::string page = page_of(result, info);
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
   EXPECT_EQ(page.find("<script>alert(2)"), std::string::npos);
@@ -270,18 +270,19 @@ TEST(Report, HostileTextStaysText) {
   const Json data = data_of(page);
   for (std::size_t p = 0; p < 3; ++p) EXPECT_EQ(data["parameters"][p]["name"], result.names[p]);
   EXPECT_EQ(data["command"], info.command);
-  EXPECT_EQ(data["settings"], Json::parse(R"([["init", "</script>"], ["chains", "4"]])"));
+  EXPECT_EQ(data["settings"],
+            Json::parse(R"([["init", "</script>", "2", true], ["chains", "4", "4", false]])"));
 }
 
 TEST(Report, SettingsKeepTheirOrderAndAreBounded) {
   ReportInfo info;
-  info.settings = {{"zeta", std::string(5000, 'z')}, {"alpha", "1"}};
+  info.settings = {{"zeta", std::string(5000, 'z')}, {"alpha", "1", "2", true}};
   info.settings.resize(2000, {"more", "2"});
   const Json settings = data_of(page_of(made_up(1, 1, 10, 0), info))["settings"];
   EXPECT_EQ(settings.size(), 300U);
   EXPECT_EQ(settings[0][0], "zeta");
   EXPECT_LT(settings[0][1].get<std::string>().size(), 1100U);
-  EXPECT_EQ(settings[1], Json::parse(R"(["alpha", "1"])"));
+  EXPECT_EQ(settings[1], Json::parse(R"(["alpha", "1", "2", true])"));
 }
 
 TEST(Report, WideRunsStaySmall) {

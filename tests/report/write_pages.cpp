@@ -53,10 +53,11 @@ ReportInfo info_of(const std::string& title) {
   info.version = "0.1.0";
   info.date = "2026-01-31 12:00:00 UTC";
   info.command = "rehmc sample " + title + " --seed 20";
-  info.settings = {
-      {"chains", "4"},         {"warmup", "1000"}, {"draws", "1000"},        {"kernel", "nuts"},
-      {"recycle", "spread:8"}, {"metric", "diag"}, {"target_accept", "0.8"}, {"max_depth", "10"},
-      {"initial_radius", "2"}, {"thin", "1"},      {"threads", "0"}};
+  info.settings = {{"target-accept", "0.9", "0.8", true},
+                   {"warmup-schedule", "stan", "pooled", true},
+                   {"chains", "4", "4"},
+                   {"max-depth", "10", "10"},
+                   {"until", "", ""}};
   return info;
 }
 

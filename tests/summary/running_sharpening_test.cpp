@@ -143,7 +143,7 @@ TEST(RunningSharpening, IsRefusedForAGradientWrongInOneCoordinate) {
   };
   const RunSummary summary = run(FunctionDensity(5, wrong), settings_of(1, 10000));
   EXPECT_FALSE(summary.sharpening.check->passed());
-  EXPECT_EQ(summary.sharpening.worst_name, "x.4");
+  EXPECT_EQ(summary.sharpening.worst_name, "x[4]");
   EXPECT_FALSE(summary.sharpening.spot_check.passed);
   EXPECT_TRUE(warns_of(summary, "gradient"));
   EXPECT_TRUE(warns_of(summary, "stein_check"));

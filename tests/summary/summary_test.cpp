@@ -40,8 +40,8 @@ TEST(Summary, HasNothingRecycledIfNothingWas) {
       const SampleResult result = sample(testing::Bumpy(2), settings);
       const auto summary = summarise(result);
       ASSERT_EQ(summary.size(), 2U);
-      EXPECT_EQ(summary[0].name, "x.1");
-      EXPECT_EQ(summary[1].name, "x.2");
+      EXPECT_EQ(summary[0].name, "x[1]");
+      EXPECT_EQ(summary[1].name, "x[2]");
       for (const ParameterSummary& row : summary) {
         EXPECT_EQ(row.recycled.has_value(), recycling != std::string("none"));
       }

@@ -30,6 +30,9 @@ struct Manifest {
   RunSettings settings;
   /// content_hash() of the files that the run needs again, by name: program and data.
   std::map<std::string, std::string> files{};
+  /// The model and the files as the user named them, in words of the command line. They are shown,
+  /// never opened.
+  std::vector<std::string> given{};
 };
 
 /// A hash of all that checkpoints depend on: everything but the number of draws, `until` and the

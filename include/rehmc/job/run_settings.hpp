@@ -14,6 +14,7 @@ namespace rehmc {
 struct RunSettings {
   SampleSettings sample;
   int thin = 1;
+  int first_chain = 1;  ///< number of the first chain, which its random numbers depend on
   double checkpoint_seconds = 5;
   bool save_warmup = false;
   bool store_draws = true;      ///< false: running summaries only, in bounded memory
@@ -30,6 +31,9 @@ struct RunSettings {
     using S = RunSettings;
     return std::tuple{Setting{"thin", &S::thin, between(1, 1e6),
                               "store only every n-th draw; the estimates still use all states"},
+                      Setting{"first_chain", &S::first_chain, between(1, 1e6),
+                              "number of the first chain: with Stan's warmup, chain 3 of many "
+                              "can be run alone"},
                       Setting{"checkpoint_seconds", &S::checkpoint_seconds, between(0, 1e6),
                               "seconds between checkpoints, from which a run can continue"}};
   }

@@ -12,8 +12,10 @@ namespace rehmc {
 
 /// A setting as the report shows it.
 struct ReportSetting {
-  std::string name;
+  std::string name;  ///< of the option, without dashes
   std::string value;
+  std::string standard{};  ///< the default
+  bool differs = false;    ///< from the default, or was given although it is the default
 };
 
 /// What the report shows besides draws and summary.

@@ -13,7 +13,7 @@
 namespace rehmc {
 
 struct ParameterSummary {
-  std::string name;
+  std::string name;         ///< as in Stan programs: theta[1]
   Estimate plain;           ///< from the chain's own draws
   Convergence convergence;  ///< always judged on the plain chain
   /// Means and sds from all states of all trajectories, quantiles from the kept ones; absent if the
@@ -25,6 +25,7 @@ struct ParameterSummary {
   /// By how much a quantile may be off because it was taken from bins; empty if from draws.
   std::vector<double> plain_bounds{};
   std::vector<double> recycled_bounds{};
+  bool generated = false;  ///< a generated quantity of a Stan program
 };
 
 /// One row for every parameter, without estimates.

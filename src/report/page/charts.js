@@ -47,21 +47,20 @@ function draw(canvas, label, config) {
   }));
 }
 
-/** Shows a reason where a plot would be. */
-function leaveEmpty(id, reason) {
+/** Shows the plot of a canvas, or a reason in its place. */
+function showPlot(id, reason = "") {
   const canvas = byId(id);
-  charts.get(canvas)?.destroy();
-  charts.delete(canvas);
-  canvas.parentElement.hidden = true;
+  if (reason) {
+    charts.get(canvas)?.destroy();
+    charts.delete(canvas);
+  }
+  canvas.parentElement.hidden = Boolean(reason);
   byId(`${id}-empty`).textContent = reason;
-  byId(`${id}-empty`).hidden = false;
+  byId(`${id}-empty`).hidden = !reason;
 }
 
-/** Undoes `leaveEmpty`. */
-function showPlot(id) {
-  byId(id).parentElement.hidden = false;
-  byId(`${id}-empty`).hidden = true;
-}
+/** Hides the section of a plot that has nothing to show. */
+const hideSection = (canvas) => { byId(canvas).closest("section").hidden = true; };
 
 const line = (label, points, hue, more = {}) => ({
   type: "line", label, data: points, borderColor: hue, backgroundColor: faint(hue, 0.14), borderWidth: 1.8,

@@ -5,8 +5,7 @@ function drawEnergies() {
     make("span", { class: x !== null && x < LEAST_EBFMI ? "poor" : "" }, `chain ${chain + 1}: E-BFMI ${fixed(x, 2)}`)));
   if (data.omitted.chains) byId("ebfmi").append(`and ${whole(data.omitted.chains[1] - data.omitted.chains[0])} more chains`);
   if (!data.energy) {
-    byId("ebfmi").hidden = byId("energy-caption").hidden = true;
-    return leaveEmpty("energies", "Energies were not recorded, or do not vary.");
+    return hideSection("energies");
   }
   draw(byId("energies"), "Density of the energy and of its change between draws", {
     type: "line",

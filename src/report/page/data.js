@@ -1,7 +1,9 @@
 // The data of the run, and the limits that call for attention.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const rows = data.parameters;
+// Constants last, generated quantities after parameters.
+const rank = (row) => 2 * Boolean(row.constant) + Boolean(row.generated);
+const rows = data.parameters.sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 const plotted = rows.filter((row) => row.values);
 const byIndex = new Map(rows.map((row) => [row.index, row]));
 const recycles = rows.some((row) => row.recycled);

@@ -46,9 +46,17 @@ function byError(x, error) {
   return withMinus(x.toFixed(Math.max(0, decimals)));
 }
 
+/** Precision beyond this is that of rounding, not of sampling. */
+const EXACT_FROM = 1e6;
+const EXACT = ">1e6";
+
+/** An effective sample size. */
+const effective = (x) => (x > EXACT_FROM ? EXACT : whole(x));
+
 /** A factor such as 1.7×; large ones to three digits, with commas. */
 function times(x) {
   if (missing(x)) return DASH;
+  if (x > EXACT_FROM) return EXACT;
   if (x < 999.5) return `${significant(x, x < 9.95 ? 2 : 3)}\u00d7`;
   const unit = 10 ** (Math.floor(Math.log10(x)) - 2);
   return `${whole(Math.round(x / unit) * unit)}\u00d7`;
@@ -57,6 +65,7 @@ function times(x) {
 /** To two digits, since an ESS is not known better. */
 function roughly(x) {
   if (missing(x) || x < 100) return whole(x);
+  if (x > EXACT_FROM) return "over 1,000,000";
   const unit = 10 ** (Math.floor(Math.log10(x)) - 1);
   return whole(Math.round(x / unit) * unit);
 }

@@ -45,8 +45,7 @@ function gainLines(withGain, place) {
 function drawGains() {
   const withGain = rows.filter((row) => known([...(row.gain ?? []), ...(row.sharpened_gain ?? [])]).length > 0);
   if (withGain.length === 0) {
-    byId("gains-caption").hidden = true;
-    return leaveEmpty("gains", recycles ? "There are no Monte Carlo errors to compare." : "This run did not recycle.");
+    return hideSection("gains");
   }
   // Few parameters: one line each, with its name. Many: along the x-axis.
   const named = withGain.length <= 40;

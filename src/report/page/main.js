@@ -5,7 +5,7 @@ function fillMenus() {
   const options = () => plotted.map((row) => make("option", { value: row.index }, row.name));
   for (const id of ["chosen", "pair-x", "pair-y"]) byId(id).append(...options());
   byId("chosen").addEventListener("change", (event) => choose(byIndex.get(Number(event.target.value))));
-  if (data.pair.length === 2) {
+  if (data.pair?.length === 2) {
     [byId("pair-x").value, byId("pair-y").value] = data.pair.map(String);
   }
   for (const id of ["pair-x", "pair-y"]) byId(id).addEventListener("change", drawPair);
@@ -19,10 +19,27 @@ function drawAll() {
   } else {
     byId("parameter").hidden = true;
   }
+  if (!byId("vectors").hidden) drawForest();
   drawGains();
   drawPair();
   drawPath();
   drawEnergies();
+  hideEmptyLinks();
+}
+
+/** Marks tables that are wider than their place, until they are scrolled to the end. */
+function markCutTables() {
+  for (const region of document.querySelectorAll(".scroll")) {
+    const mark = () => region.classList.toggle("cut", region.scrollLeft + region.clientWidth < region.scrollWidth - 1);
+    region.addEventListener("scroll", mark, { passive: true });
+    new ResizeObserver(mark).observe(region);
+    new ResizeObserver(mark).observe(region.firstElementChild);
+  }
+}
+
+/** The menu of sections names only those that are shown. */
+function hideEmptyLinks() {
+  for (const link of document.querySelectorAll("nav a")) link.hidden = byId(link.hash.slice(1)).hidden;
 }
 
 function setTheme(theme) {
@@ -47,4 +64,7 @@ fillChecks();
 fillWarmup();
 fillSettings();
 fillMenus();
+setUpForest();
+setUpSvg();
+markCutTables();
 setUpTheme();

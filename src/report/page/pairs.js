@@ -2,8 +2,7 @@
 
 function drawPair() {
   if (plotted.length < 2) {
-    byId("pairs-menus").hidden = true;
-    return leaveEmpty("pair", plotted.length ? "There is only one parameter." : "The draws were not stored.");
+    return hideSection("pair");
   }
   const [xRow, yRow] = ["pair-x", "pair-y"].map((id) => byIndex.get(Number(byId(id).value)));
   const [x, y] = [valuesOf(xRow), valuesOf(yRow)];

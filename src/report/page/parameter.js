@@ -46,7 +46,7 @@ function intervalLines(label, quantiles, height, hue) {
 }
 
 function drawDensity(row) {
-  if (!row.density) return leaveEmpty("density", "No density: the draws do not vary.");
+  if (!row.density) return showPlot("density", "No density: the draws do not vary.");
   showPlot("density");
   const top = most([...row.density.plain, ...(row.density.recycled || [])]) || 1;
   const datasets = [

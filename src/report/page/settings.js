@@ -1,8 +1,16 @@
 // Settings, the command, and how to cite.
 
 function fillSettings() {
-  byId("settings-list").append(...data.settings.map(([name, value]) =>
-    make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+  const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell || "none")));
+  const differing = data.settings.filter(([, , , differs]) => differs);
+  const usual = data.settings.filter(([, , , differs]) => !differs);
+  byId("settings-list").tBodies[0].append(...differing.map(([name, value, standard]) => row(name, value, standard)));
+  byId("settings-differ").hidden = differing.length === 0;
+  byId("settings-usual").hidden = differing.length > 0 || usual.length === 0;
+  byId("settings-defaults").tBodies[0].append(...usual.map(([name, value]) => row(name, value)));
+  byId("settings-rest").hidden = usual.length === 0;
+  byId("settings-rest").querySelector("summary").textContent = `${plural(usual.length, "setting")} at the default`;
+  byId("again-copies").hidden = !data.command.includes("--data") && !data.command.includes(".stan");
   byId("command").textContent = data.command;
   byId("again").hidden = !data.command;
   byId("settings").hidden = data.settings.length === 0 && !data.command;

@@ -23,7 +23,7 @@ function addGroup(title, key, gain) {
   const columns = [
     { label: "Mean", value: part(0), show: (x, row) => byError(x, part(1)(row)) },
     { label: "MCSE", value: part(1), show: (x) => significant(x, 2) },
-    { label: "ESS", value: part(2), show: whole },
+    { label: "ESS", value: part(2), show: effective },
     { label: "Gain", value: (row) => (row[gain] ? row[gain][0] : null), show: times, gain: true, descends: true },
   ];
   // Next to sharpened estimates, recycled ones show their gain only; the plots' table has them all.

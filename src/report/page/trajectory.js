@@ -46,8 +46,7 @@ function backgroundDraws(first, second) {
 function drawPath() {
   const { states, length } = data.trajectory;
   if (states.length === 0) {
-    byId("path-caption").hidden = true;
-    return leaveEmpty("path", "No trajectory was recorded for this report.");
+    return hideSection("path");
   }
   const single = data.dimension < 2;
   const [first, second] = [byIndex.get(0), byIndex.get(1)];

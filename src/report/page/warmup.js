@@ -23,7 +23,6 @@ function warmupSentences(warmup) {
 function fillWarmup() {
   const { warmup } = data;
   byId("warmup").hidden = !warmup;
-  byId("warmup-link").hidden = !warmup;
   if (!warmup) return;
   byId("warmup-story").textContent = warmupSentences(warmup);
   byId("stages-region").hidden = warmup.stages.length === 0;
