@@ -19,6 +19,8 @@
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/model/messages.hpp"
+#include "stan/data.hpp"
+#include "stan/locate.hpp"
 #include "table.hpp"
 #include "warmup_text.hpp"
 
@@ -85,16 +87,35 @@ namespace {
 /// Passes on a line of the model immediately.
 void print_line(const std::string& line) { tell("model: {}\n", line); }
 
+/// Where an interpreted program raises an error, with a blank before it; compiled ones tell it
+/// themselves, and others have no lines.
+std::string place_of(const OpenedModel& model, const Manifest& manifest,
+                     const std::string& message) {
+  const auto backend = model.identity.made_by.find("stan_backend");
+  if (backend == model.identity.made_by.end() || backend->second != "interpret") return "";
+  const MutedMessages muted(model.bridge->messages());
+  const std::string place =
+      stan::locate_error({.name = model.identity.name,
+                          .whole = model.program,
+                          .data = model.data.empty() ? "" : stan::strict_json(model.data, "data"),
+                          .seed = static_cast<std::uint32_t>(manifest.seed)},
+                         message);
+  return place.empty() ? "" : " " + place;
+}
+
 /// What the model printed, one line for each kind; nothing if it printed nothing.
-void print_messages(const ModelMessages& messages) {
+void print_messages(const OpenedModel& model, const Manifest& manifest) {
+  constexpr std::size_t most_places = 5;
+  const ModelMessages& messages = model.bridge->messages();
   std::uint64_t count = messages.others();
   const std::vector<ModelMessages::Kind> kinds = messages.kinds();
   for (const ModelMessages::Kind& kind : kinds) count += kind.count;
   if (count == 0) return;
   tell("\nThe model printed {} lines; the first of each kind (--verbose shows all):\n",
        grouped(count));
-  for (const ModelMessages::Kind& kind : kinds) {
-    tell("  {} ({}x)\n", kind.first, grouped(kind.count));
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::string place = i < most_places ? place_of(model, manifest, kinds[i].first) : "";
+    tell("  {}{} ({}x)\n", kinds[i].first, place, grouped(kinds[i].count));
   }
   if (messages.others() > 0) {
     tell("  and {} lines of other kinds\n", grouped(messages.others()));
@@ -127,7 +148,7 @@ int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFold
   job->run(interrupts);
   display.stop();
   end_at_first_interrupt();
-  if (!options.verbose && messages != nullptr) print_messages(*messages);
+  if (!options.verbose && messages != nullptr) print_messages(model, manifest);
   for (const std::string& problem : job->problems()) {
     tell("Note: {}\n", problem);
   }
@@ -176,6 +197,16 @@ int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder&
   };
   try {
     return take_draws(model, manifest, folder, options);
+  } catch (const ModelError& error) {
+    std::string text = error.what();
+    for (const auto& kind :
+         model.bridge ? model.bridge->messages().kinds() : std::vector<ModelMessages::Kind>{}) {
+      const std::size_t at = text.find(kind.first);
+      if (at == std::string::npos) continue;
+      text.insert(at + kind.first.size(), place_of(model, manifest, kind.first));
+      break;
+    }
+    throw ModelError(text);
   } catch (const FileError& error) {
     throw FileError(hint(error.what(), "When files can be written again"));
   } catch (const SystemError& error) {

@@ -175,6 +175,11 @@ std::string only_parameters(const std::string& code) {
   return code.substr(0, begin_of_block(code, rest)) + "\nmodel {}\n";
 }
 
+void for_each_code(const std::string& code, std::size_t from,
+                   const std::function<bool(std::size_t)>& visit) {
+  visit_code(std::string_view(code).substr(from), [&](std::size_t at) { return visit(from + at); });
+}
+
 Program read_program(const files::path& file, const std::vector<std::string>& include_paths) {
   for (const std::string& folder : include_paths) {
     if (!files::is_directory(folder)) {

@@ -39,4 +39,9 @@ std::string without_generated(const std::string& code);
 /// of the constraints.
 std::string only_parameters(const std::string& code);
 
+/// Calls visit(position) for the characters from a position on that are outside comments and
+/// strings, as long as it returns true.
+void for_each_code(const std::string& code, std::size_t from,
+                   const std::function<bool(std::size_t)>& visit);
+
 }  // namespace rehmc::stan

@@ -700,6 +700,18 @@ class Shown(Folder):
             for internal in ("stanli", "processing stage", "namespace", "000"):
                 self.assertNotIn(internal, result.stderr.replace(str(self.folder), ""))
 
+    def test_errors_of_the_program_tell_the_line(self):
+        for program, message, line in (
+            ("parameters { real x; }\nmodel {\n  real s = 1;\n  x ~ normal(0, s);\n  x ~ normal(0, -1);\n}\n", "Scale parameter is -1", 5),
+            ("parameters { real x; }\ntransformed parameters {\n  matrix[2, 2] S = [[1, x],\n    [x, 1]];\n"
+             "  matrix[2, 2] L = cholesky_decompose(S);\n}\nmodel {\n  x ~ normal(0, 5);\n}\n", "not positive definite", 5),
+            ("parameters { real x; }\nmodel {\n  // if (x > 0) reject(1);\n  for (i in 1:2) {\n    if (x > i) {\n      target += -x;\n"
+             "      reject(\"x is \", x);\n    }\n  }\n  x ~ normal(0, 5);\n}\n", "x is", 7),
+        ):
+            result = self.program("faulty", program)
+            self.assertRegex(result.stderr, rf"{message}.*\(in 'faulty\.stan', line {line}\)")
+            shutil.rmtree(self.folder / "faulty", ignore_errors=True)
+
     def test_what_the_interpreter_lacks_is_named(self):
         file = self.folder / "tuple.stan"
         file.write_text("parameters { tuple(real, real) t; } model { t.1 ~ normal(0, 1); t.2 ~ normal(0, 1); }")
