@@ -45,10 +45,11 @@ void Recycling::check() const {
 
 Recycling parse_recycling(std::string_view text) {
   const auto fail = [&](std::string_view why) -> ConfigError {
-    return ConfigError(fmt::format(
-        "recycle: found '{}': {}; use none, all, K, spread:K, simple:K, recursive:K, accept-each or "
-        "stride:K",
-        text, why));
+    return ConfigError(
+        fmt::format("recycle: found '{}': {}; use none, all, K, spread:K, simple:K, recursive:K, "
+                    "accept-each or "
+                    "stride:K",
+                    text, why));
   };
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);

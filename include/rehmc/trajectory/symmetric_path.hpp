@@ -22,8 +22,8 @@ struct SymmetricPath {
   }
 };
 
-/// The outcome of a symmetric path: the chain moves to its farther end with the probability (B.1) of
-/// Nishimura & Dunson (2020), or stays.
+/// The outcome of a symmetric path: the chain moves to its farther end with the probability (B.1)
+/// of Nishimura & Dunson (2020), or stays.
 struct SymmetricOutcome {
   double acceptance = 0;  ///< of the farther end; 0 if a divergence cut it off
   Ending ending = Ending::completed;
