@@ -12,10 +12,14 @@ namespace rehmc::experiments {
 
 enum class Agreement {
   agrees,
+  in_part,  ///< one part of the claim agrees, or a looser reading of it; the remark says which
   differs,
-  unclear,  ///< the Monte Carlo error is too large to decide
+  unclear,  ///< the Monte Carlo error is too large to decide, or the estimator is not the paper's
 };
 std::string describe(Agreement agreement);
+
+/// The section of what is no claim of the published text; it is not counted.
+inline constexpr const char* uncounted_section = "overhead";
 
 struct Claim {
   std::string id;

@@ -13,6 +13,7 @@
 #include "cli/paper/draw.hpp"
 #include "cli/print.hpp"
 #include "cli/print_error.hpp"
+#include "experiments/claims.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/paper.hpp"
 #include "rehmc/core/error.hpp"
@@ -55,17 +56,22 @@ void print_claims(const fs::path& folder) {
   if (!fs::exists(folder / "claims.csv")) return;
   const experiments::Table claims = experiments::Table::read(folder / "claims.csv");
   std::size_t agree = 0;
+  std::size_t in_part = 0;
+  std::size_t counted = 0;
   for (std::size_t row = 0; row < claims.rows(); ++row) {
     const auto text = [&](const char* column) { return claims.text(row, column); };
-    if (text("agreement") == "agrees") {
-      ++agree;
-      continue;
+    if (text("section") != experiments::uncounted_section) {
+      ++counted;
+      agree += text("agreement") == describe(experiments::Agreement::agrees);
+      in_part += text("agreement") == describe(experiments::Agreement::in_part);
     }
+    if (text("agreement") == describe(experiments::Agreement::agrees)) continue;
     cli::print("{}: {}: {}\n  paper: {}\n  measured: {}{}\n", text("agreement"), text("section"),
                text("claim"), text("paper"), text("measured"),
                text("error").empty() ? "" : " (error " + text("error") + ")");
   }
-  cli::print("{} of {} claims of the paper agree with what was measured.\n", agree, claims.rows());
+  cli::print("{} of {} claims of the paper agree with what was measured, and {} more in part.\n",
+             agree, counted, in_part);
 }
 
 /// Writes the tables; false if the user stopped it.

@@ -70,6 +70,10 @@ FoundPathLength find_path_length(const Density& density, const KernelSettings& s
   Address next = address;
   for (;;) {
     KernelSettings of_paths = settings;
+    // Paths in one direction, with fresh momenta, whatever the kernel does with the length.
+    of_paths.kind = first_kernel(TrajectoryShape::path);
+    of_paths.hmc.momentum_kept = 0;
+    of_paths.hmc.window = 0;
     of_paths.recycling = {RecyclingKind::none, 0};
     of_paths.hmc.path_steps = static_cast<int>(steps);
     of_paths.hmc.path_steps_most = 0;

@@ -32,13 +32,30 @@ void Leapfrog::use(const Tuning& tuning) {
   }
 }
 
-Leapfrog::Point Leapfrog::begin(StateHandle state, Stream& stream) {
-  const MomentumHandle handle = momenta_->take();
-  double* momentum = momenta_->data(handle);
-  tuning_.metric->draw_momentum(stream, {momentum, dimension()});
-  const double kinetic = passes_->begin(states_.gradient(state), momentum);
+Leapfrog::MomentumHandle Leapfrog::draw_momentum(Stream& stream) {
+  const MomentumHandle momentum = momenta_->take();
+  tuning_.metric->draw_momentum(stream, {momenta_->data(momentum), dimension()});
+  return momentum;
+}
+
+Leapfrog::Point Leapfrog::begin_with(StateHandle state, MomentumHandle momentum) {
+  const double kinetic = passes_->begin(states_.gradient(state), momenta_->data(momentum));
   states_.energy(state) = kinetic - states_.log_density(state);
-  return {state, handle, kinetic};
+  return {state, momentum, kinetic};
+}
+
+Leapfrog::Point Leapfrog::begin(StateHandle state, Stream& stream) {
+  return begin_with(state, draw_momentum(stream));
+}
+
+Leapfrog::Point Leapfrog::begin(StateHandle state, Stream& stream, const KeptMomentum& kept) {
+  const MomentumHandle handle = draw_momentum(stream);
+  double* momentum = momenta_->data(handle);
+  const double fresh = std::sqrt(1 - kept.share * kept.share);
+  for (std::size_t i = 0; i < dimension(); ++i) {
+    momentum[i] = kept.share * kept.momentum[i] + fresh * momentum[i];
+  }
+  return begin_with(state, handle);
 }
 
 Leapfrog::Front Leapfrog::step(Front& from, Direction direction) {
@@ -80,7 +97,7 @@ void Leapfrog::keep_divergence(const Point& from, Front& to, Direction direction
                  [sign](double entry) { return sign * entry; });
   states_.retain(from.state);
   if (to.next) states_.release(*to.next);
-  divergent_ = DivergentStep{from.state, to.point, guard_.last_fault()};
+  divergent_ = DivergentStep{from.state, to.point, direction, guard_.last_fault()};
 }
 
 void Leapfrog::drop_divergence() {

@@ -19,11 +19,33 @@ void check_energy_limit(const KernelSettings& settings) {
   const KernelTraits& kernel = traits(settings.kind);
   const double limit = kernel.settings == SettingsGroup::nuts ? settings.nuts.max_energy_error
                                                               : settings.hmc.max_energy_error;
-  if (kernel.equal_weights || limit >= least) return;
+  if (kernel.equal_weights || kernel.settings == SettingsGroup::own || limit >= least) return;
   throw ConfigError(fmt::format(
       "setting max_energy_error: found {}, expected at least {} for kernel {}, whose "
       "draws a smaller limit would bias; only kernel {} allows it",
       limit, least, describe(settings.kind), kernel_names(&KernelTraits::equal_weights)));
+}
+
+/// Settings that only some kernels have are errors with the others.
+void check_group_of_kernel(const KernelSettings& settings) {
+  const KernelTraits& kernel = traits(settings.kind);
+  const auto refuse = [&](std::string_view name, double value, bool KernelTraits::*trait) {
+    throw ConfigError(fmt::format("setting {}: found {}, but kernel {} has no such setting; use {}",
+                                  name, value, describe(settings.kind), kernel_names(trait)));
+  };
+  const HmcSettings& path = settings.hmc;
+  if (path.momentum_kept > 0 && !kernel.keeps_momentum) {
+    refuse("momentum_kept", path.momentum_kept, &KernelTraits::keeps_momentum);
+  }
+  if (path.window > 0 && !kernel.has_windows) {
+    refuse("window", path.window, &KernelTraits::has_windows);
+  }
+  if (path.path_steps > 0 && 2 * path.window > path.path_steps + 1) {
+    throw ConfigError(fmt::format(
+        "setting window: found {}, but a path of {} steps has {} states, and its two windows must "
+        "not overlap: use at most {}, or more path_steps",
+        path.window, path.path_steps, path.path_steps + 1, (path.path_steps + 1) / 2));
+  }
 }
 
 }  // namespace
@@ -34,6 +56,7 @@ void KernelSettings::check() const {
   check_settings(nuts);
   check_settings(hmc);
   check_energy_limit(*this);
+  check_group_of_kernel(*this);
   if (hmc.jitter_most < hmc.jitter_least) {
     throw ConfigError(
         fmt::format("setting jitter_most: found {}, must be at least jitter_least = {}",

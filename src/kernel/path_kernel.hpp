@@ -1,11 +1,10 @@
 // HMC with paths of L steps, each of which may be recycled.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <utility>
 
+#include "momentum_memory.hpp"
+#include "path_steps.hpp"
 #include "path_walk.hpp"
 #include "rehmc/recycle/accept_steps.hpp"
 #include "trajectory_kernel.hpp"
@@ -14,20 +13,41 @@ namespace rehmc {
 
 /// Recycled HMC: Algorithm 1 of Nishimura & Dunson (2020), for fixed L by its Theorem 1, for random
 /// L by its Theorem 2.
+///
+/// With `momentum_kept`, the momentum belongs to the chain's state: a share of it survives the next
+/// refreshment, and it changes its sign where the end of a path is rejected (Horowitz 1991). Both
+/// leave the joint law of position and momentum invariant, and so does each step of the path that
+/// is accepted or else answered by the start with the opposite momentum: Theorem 3 with z = (x, p).
+/// Positions have the same weights as without it.
 template <Dynamics D>
 class PathKernel final : public TrajectoryKernel<D> {
  public:
   PathKernel(Density density, const KernelSettings& settings)
       : TrajectoryKernel<D>(std::move(density), settings),
-        weighs_states_(settings.masses_differ()) {}
+        weighs_states_(settings.masses_differ()),
+        momentum_(settings.hmc.momentum_kept, this->dynamics_.states().dimension()) {}
+
+  void set_position(std::span<const double> position) override {
+    TrajectoryKernel<D>::set_position(position);
+    momentum_.forget();
+  }
+  void archive(ArchiveWriter& archive) const override {
+    TrajectoryKernel<D>::archive(archive);
+    momentum_.archive(archive);
+  }
+  void archive(ArchiveReader& archive) override {
+    TrajectoryKernel<D>::archive(archive);
+    momentum_.archive(archive);
+  }
 
   const Transition& transition(const Tuning& tuning, const Address& address) override {
     using Handle = StatePool::Handle;
     D& dynamics = this->dynamics_;
     const HmcSettings& settings = this->settings_.hmc;
-    const typename D::Point start = this->begin_transition(tuning, address);
+    const typename D::Point start = this->begin_transition(tuning, address, momentum_.use(tuning));
     const double start_energy = dynamics.states().energy(start.state);
-    const Path<Handle> path{start.state, draw_steps(tuning.step_size, address)};
+    const Path<Handle> path{start.state, draw_path_steps(settings, tuning.step_size, address)};
+    momentum_.keep(dynamics.momentum(start), -1);
     const double coin = Stream(address, Purpose::acceptance).uniform();
 
     PathWalk<D> walk(dynamics, start, settings.max_energy_error);
@@ -37,8 +57,10 @@ class PathKernel final : public TrajectoryKernel<D> {
     PathOutcome outcome;
     this->with_keeper([&](auto& keeper) { outcome = walk_path(walk, path, keeper, accept_steps); });
 
-    const Handle next = coin < outcome.acceptance ? walk.end() : start.state;
+    const bool accepted = coin < outcome.acceptance;
+    const Handle next = accepted ? walk.end() : start.state;
     dynamics.states().retain(next);
+    if (accepted) momentum_.keep(dynamics.momentum(walk.end_point()), 1);
     walk.finish();
 
     Transition& record = this->record_;
@@ -51,23 +73,8 @@ class PathKernel final : public TrajectoryKernel<D> {
   }
 
  private:
-  std::uint64_t draw_steps(double step_size, const Address& address) const {
-    const HmcSettings& path = this->settings_.hmc;
-    Stream stream(address, Purpose::path_length);
-    const auto limit = static_cast<double>(path.max_steps);
-    if (path.path_steps > 0) {
-      const int most = std::max(path.path_steps, path.path_steps_most);
-      const auto choices = static_cast<std::uint64_t>(most - path.path_steps + 1);
-      return std::min(static_cast<std::uint64_t>(path.path_steps) + stream.below(choices),
-                      static_cast<std::uint64_t>(path.max_steps));
-    }
-    const double jitter =
-        path.jitter_least + (path.jitter_most - path.jitter_least) * stream.uniform();
-    const double steps = std::round(jitter * path.path_length / step_size);
-    return static_cast<std::uint64_t>(std::clamp(steps, 1.0, limit));
-  }
-
   bool weighs_states_;
+  MomentumMemory momentum_;
 };
 
 }  // namespace rehmc

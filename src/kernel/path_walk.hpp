@@ -43,6 +43,7 @@ class PathWalk {
 
   /// The last state that did not diverge.
   State end() const { return front_.point.state; }
+  typename D::Point end_point() const { return front_.point; }
   /// Releases it.
   void finish() { release_front(); }
 

@@ -37,6 +37,12 @@ TrajectoryKernel<D>::TrajectoryKernel(Density density, const KernelSettings& set
       current_(dynamics_.states().take()),
       sums_(dynamics_.states()),
       visits_(dynamics_.states()) {
+  choose_recycler();
+  choose_keeper();
+}
+
+template <Dynamics D>
+void TrajectoryKernel<D>::choose_recycler() {
   const std::size_t count = settings_.recycling.count;
   const KernelTraits& kernel = traits(settings_.kind);
   switch (settings_.recycling.kind) {
@@ -50,6 +56,9 @@ TrajectoryKernel<D>::TrajectoryKernel(Density density, const KernelSettings& set
     case RecyclingKind::simple:
       recycler_.template emplace<KeepSimple<StatePool>>(dynamics_.states(), count,
                                                         kernel.equal_weights);
+      break;
+    case RecyclingKind::recursive:
+      recycler_.template emplace<KeepRecursive<StatePool>>(dynamics_.states(), count);
       break;
     case RecyclingKind::none:
     case RecyclingKind::accept_each:
@@ -78,16 +87,22 @@ void TrajectoryKernel<D>::set_position(std::span<const double> position) {
 
 template <Dynamics D>
 void TrajectoryKernel<D>::record_visits(bool record) {
-  recording_.reset();
-  if (!record) return;
-  std::visit(
-      [&](auto& recycler) {
-        recording_ =
-            std::make_unique<Erased<KeepAll<std::decay_t<decltype(recycler)>,
-                                            FeatureSums<StatePool>, RecordVisits<StatePool>>>>(
-                KeepAll(recycler, sums_, visits_));
-      },
-      recycler_);
+  recording_ = record;
+  choose_keeper();
+}
+
+template <Dynamics D>
+void TrajectoryKernel<D>::choose_keeper() {
+  const auto erase = [](auto keeper) -> std::unique_ptr<ErasedKeeper> {
+    return std::make_unique<Erased<decltype(keeper)>>(keeper);
+  };
+  erased_.reset();
+  if (recording_) {
+    std::visit([&](auto& recycler) { erased_ = erase(KeepAll(recycler, sums_, visits_)); },
+               recycler_);
+  } else if (auto* recursive = std::get_if<KeepRecursive<StatePool>>(&recycler_)) {
+    erased_ = erase(KeepAll(*recursive, sums_));
+  }
 }
 
 template <Dynamics D>
@@ -139,13 +154,11 @@ double TrajectoryKernel<D>::one_step_energy_error(const Tuning& tuning, Stream& 
 }
 
 template <Dynamics D>
-typename D::Point TrajectoryKernel<D>::begin_transition(const Tuning& tuning,
-                                                        const Address& address) {
+auto TrajectoryKernel<D>::begin_states(const Tuning& tuning, const Address& address)
+    -> StateHandle {
   require_position();
   release_last_transition();
   dynamics_.use(tuning);
-  Stream momentum_stream(address, Purpose::momentum);
-  const typename D::Point start = dynamics_.begin(current_, momentum_stream);
   std::visit(
       [&](auto& recycler) {
         if constexpr (!keeps_none<decltype(recycler)>) {
@@ -156,7 +169,17 @@ typename D::Point TrajectoryKernel<D>::begin_transition(const Tuning& tuning,
   if (sums_.active()) sums_.begin();
   record_ = Transition{};
   record_.step_size = tuning.step_size;
-  return start;
+  return current_;
+}
+
+template <Dynamics D>
+typename D::Point TrajectoryKernel<D>::begin_transition(const Tuning& tuning,
+                                                        const Address& address,
+                                                        const std::optional<KeptMomentum>& kept) {
+  const StateHandle state = begin_states(tuning, address);
+  Stream momentum_stream(address, Purpose::momentum);
+  return kept ? dynamics_.begin(state, momentum_stream, *kept)
+              : dynamics_.begin(state, momentum_stream);
 }
 
 template <Dynamics D>
@@ -209,7 +232,9 @@ void TrajectoryKernel<D>::view_kept() {
 
 template <Dynamics D>
 void TrajectoryKernel<D>::view_visited() {
-  if (record_.ending == Ending::diverged) visits_.diverged(dynamics_.divergent_state());
+  if (record_.ending == Ending::diverged) {
+    visits_.diverged(dynamics_.divergent_state(), dynamics_.divergent_direction());
+  }
   visited_view_.clear();
   for (const auto& visit : visits_.finish()) {
     const auto slots = std::ranges::count(slots_, visit.state);

@@ -1,8 +1,11 @@
 // What all kernels share: the chain's state, recycling, and the record of a transition.
 #pragma once
 
+#include <concepts>
 #include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "rehmc/dynamics/dynamics.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/feature_sums.hpp"
+#include "rehmc/recycle/recursive.hpp"
 #include "rehmc/recycle/recyclers.hpp"
 #include "rehmc/recycle/visits.hpp"
 
@@ -35,22 +39,28 @@ class TrajectoryKernel : public Kernel {
   const KernelSettings& settings() const override { return settings_; }
 
  protected:
-  /// Releases what the last transition kept, and starts a trajectory at the chain's state.
-  typename D::Point begin_transition(const Tuning& tuning, const Address& address);
+  /// Releases what the last transition kept, and returns the chain's state, where recycling begins.
+  StateHandle begin_states(const Tuning& tuning, const Address& address);
+  /// The same, and draws a momentum: the start of a trajectory.
+  /// With a kept momentum, only a part of it is drawn afresh.
+  typename D::Point begin_transition(const Tuning& tuning, const Address& address,
+                                     const std::optional<KeptMomentum>& kept = std::nullopt);
 
   /// Calls `grow(keeper)` with the recycler and whatever else is in use as one keeper.
   template <class Grow>
   void with_keeper(Grow&& grow) {
-    if (recording_) [[unlikely]] {
-      return grow(*recording_);
+    if (erased_) [[unlikely]] {
+      return grow(*erased_);
     }
     std::visit(
         [&](auto& recycler) {
-          if (sums_.active()) {
-            KeepAll keeper(recycler, sums_);
-            grow(keeper);
-          } else {
-            grow(recycler);
+          if constexpr (!std::same_as<std::decay_t<decltype(recycler)>, KeepRecursive<StatePool>>) {
+            if (sums_.active()) {
+              KeepAll keeper(recycler, sums_);
+              grow(keeper);
+            } else {
+              grow(recycler);
+            }
           }
         },
         recycler_);
@@ -67,9 +77,11 @@ class TrajectoryKernel : public Kernel {
   std::vector<StateHandle> accepted_;
 
  private:
-  using Recycler =
-      std::variant<KeepNone, KeepEvery<StatePool>, KeepSpread<StatePool>, KeepSimple<StatePool>>;
+  using Recycler = std::variant<KeepNone, KeepEvery<StatePool>, KeepSpread<StatePool>,
+                                KeepSimple<StatePool>, KeepRecursive<StatePool>>;
 
+  void choose_recycler();
+  void choose_keeper();
   void release_last_transition();
   void require_position() const;
   void view_kept();
@@ -80,9 +92,11 @@ class TrajectoryKernel : public Kernel {
   Recycler recycler_;
   FeatureSums<StatePool> sums_;
   RecordVisits<StatePool> visits_;
-  /// Recycler, sums and visits as one, while visits are recorded. Behind virtual functions, since
-  /// further templates keep compilers from inlining the fast ones.
-  std::unique_ptr<ErasedKeeper> recording_;
+  bool recording_ = false;  ///< visits
+  /// Recycler, sums and visits as one, while visits are recorded or the recycler is for comparison
+  /// only. Behind virtual functions, since further templates keep compilers from inlining the fast
+  /// ones.
+  std::unique_ptr<ErasedKeeper> erased_;
   std::vector<StateHandle> slots_;  ///< the state of each slot, while visits are recorded
   std::vector<WeightedState> kept_view_;
   std::vector<VisitedState> visited_view_;

@@ -18,12 +18,13 @@ struct Named {
   RecyclingKind kind;
   bool counted;
 };
-constexpr std::array<Named, 6> names{{{"none", RecyclingKind::none, false},
+constexpr std::array<Named, 7> names{{{"none", RecyclingKind::none, false},
                                       {"all", RecyclingKind::all, false},
                                       {"spread", RecyclingKind::spread, true},
                                       {"simple", RecyclingKind::simple, true},
                                       {"accept-each", RecyclingKind::accept_each, false},
-                                      {"stride", RecyclingKind::stride, true}}};
+                                      {"stride", RecyclingKind::stride, true},
+                                      {"recursive", RecyclingKind::recursive, true}}};
 
 const Named& entry(RecyclingKind kind) {
   for (const Named& named : names) {
@@ -44,9 +45,11 @@ void Recycling::check() const {
 
 Recycling parse_recycling(std::string_view text) {
   const auto fail = [&](std::string_view why) -> ConfigError {
-    return ConfigError(fmt::format(
-        "recycle: found '{}': {}; use none, all, K, spread:K, simple:K, accept-each or stride:K",
-        text, why));
+    return ConfigError(
+        fmt::format("recycle: found '{}': {}; use none, all, K, spread:K, simple:K, recursive:K, "
+                    "accept-each or "
+                    "stride:K",
+                    text, why));
   };
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);

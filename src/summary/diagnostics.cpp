@@ -51,7 +51,8 @@ void warn_of_trajectories(const RunSize& size, Diagnostics& diagnostics) {
   }
 }
 
-void warn_of_energy(Diagnostics& diagnostics) {
+void warn_of_energy(const RunSize& size, Diagnostics& diagnostics) {
+  if (!size.fresh_momenta) return;
   std::vector<std::string> low;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < diagnostics.ebfmi.size(); ++c) {
@@ -173,9 +174,14 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
+bool draws_fresh_momenta(const KernelSettings& kernel) {
+  return kernel.hmc.momentum_kept == 0 && traits(kernel.kind).settings != SettingsGroup::own;
+}
+
 Diagnostics diagnose(const SampleResult& result, const std::vector<ParameterSummary>& summary) {
   Diagnostics diagnostics;
-  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth};
+  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth,
+               draws_fresh_momenta(result.kernel)};
   for (const ChainResult& chain : result.chains) {
     size.draws += chain.record.size();
     for (const Ending ending : chain.record.ending) {
@@ -240,7 +246,7 @@ void warn_of_warmup(const SampleResult& result, Diagnostics& diagnostics) {
 void add_warnings(Diagnostics& diagnostics, const RunSize& size,
                   const std::vector<ParameterSummary>& summary) {
   warn_of_trajectories(size, diagnostics);
-  warn_of_energy(diagnostics);
+  warn_of_energy(size, diagnostics);
   warn_of_quantities(size, diagnostics);
   warn_of_convergence(size, summary, diagnostics);
 }

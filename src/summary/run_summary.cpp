@@ -76,7 +76,8 @@ RunSummary summarise_running(const SampleResult& result, bool sharpen) {
   summary.draws = std::numeric_limits<std::size_t>::max();
   std::vector<const RunningSummary*> chains;
   Diagnostics& diagnostics = summary.diagnostics;
-  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth};
+  RunSize size{result.chains.size(), 0, result.kernel.nuts.max_depth,
+               draws_fresh_momenta(result.kernel)};
   for (const ChainResult& chain : result.chains) {
     const RunningCounts& counts = chain.running->counts();
     chains.push_back(&chain.running->summary());

@@ -145,6 +145,38 @@ class Sample(unittest.TestCase):
         given, _ = self.sample("given", "--kernel", "hmc", "--path-length", 1.5)
         self.assertIsNone(self.summary(given)["warmup"]["path_length"])
 
+    def test_every_kernel_with_paths_is_extended_with_and_without_draws(self):
+        kernels = {"symmetric": [], "windows": ["--path-steps", 7, "--window", 3], "hmc": ["--momentum-kept", 0.8, "--path-steps", 2]}
+        for kernel, more in kernels.items():
+            for recycle in ("all", "recursive:4"):
+                with self.subTest(f"{kernel} {recycle}"):
+                    words = ["--kernel", kernel, "--recycle", recycle, *more]
+                    name = f"{kernel}-{recycle}".replace(":", "")
+                    run, _ = self.sample(f"{name}-short", *words, "--draws", 60)
+                    self.assertEqual(rehmc("extend", run, "--draws", 60).returncode, 0)
+                    straight, _ = self.sample(name, *words, "--draws", 120)
+                    for file in ("chain-1.csv", "recycled-1.csv"):
+                        self.assertEqual(rows_of(run / file)[1], rows_of(straight / file)[1])
+                    bounded, _ = self.sample(f"{name}-bounded", *words, "--draws", 120, "--no-draws")
+                    for one, other in zip(self.summary(straight)["parameters"], self.summary(bounded)["parameters"]):
+                        self.assertAlmostEqual(one["recycled"]["mean"], other["recycled"]["mean"], delta=1e-9)
+
+    def test_kernels_and_settings_that_do_not_go_together(self):
+        cases = [
+            (["--kernel", "symmetric", "--recycle", "accept-each"], "which symmetric has not"),
+            (["--kernel", "windows", "--recycle", "stride:2"], "which windows has not"),
+            (["--kernel", "windows", "--path-steps", 6, "--window", 4], "must not overlap: use at most 3"),
+            (["--kernel", "hmc", "--window", 2], "has no such setting; use windows"),
+            (["--momentum-kept", 0.5], "kernel nuts has no such setting; use hmc"),
+            (["--kernel", "hmc", "--momentum-kept", 1], "0"),
+            (["--kernel", "symmetric", "--recycle", "recursive:0"], "recycle count K: found 0"),
+        ]
+        for words, expected in cases:
+            with self.subTest(expected):
+                result = rehmc("sample", "eight-schools", *SHORT, *words, "--output", self.path / "run")
+                self.assertEqual(result.returncode, CONFIG)
+                self.assertIn(expected, result.stderr)
+
     def test_summary_has_all_estimates(self):
         run, _ = self.sample("run")
         told = self.summary(run)

@@ -80,7 +80,7 @@ def write_everything(folder):
     claims = [
         ["a", "gaussian", "More <ESS> & less work", "+100%", "+104%", "3%", "agrees", ""],
         ["b", "cox", "Means, too", "all", "some", "", "differs", 'Because of "this"'],
-        ["c", "gaussian", "Third", "7", "8", "", "unclear", ""],
+        ["c", "gaussian", "Third", "7", "8", "", "not settled", ""],
         ["d", "Elsewhere", "Fourth", "7", "8", "", "agrees", ""],
     ]
     write(folder, "claims", CLAIM_COLUMNS, claims)
@@ -176,6 +176,7 @@ class Drawn(unittest.TestCase):
             "Because of &#34;this&#34;",
             "chip differs",
             "not settled at this scale",
+            'chip not-settled">not settled<',
             "scale <b>quick</b>",
             "2 cores, &lt;fast&gt;",
             "time <b>1 h 02 min</b>",

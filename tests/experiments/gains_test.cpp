@@ -241,6 +241,19 @@ TEST(Claims, DifferWhereTheNumbersDo) {
   }
 }
 
+TEST(Claims, AgreeInPartWhereALooserReadingDoes) {
+  // +62% and +105% are about +100% on average only; 31 states reach 92%, which takes one doubling.
+  Study study = made_up({{plain, {0, 0, 0}},
+                         {all, {0.5, 0.85, 1.15}},
+                         {paper, {0.45, 0.70, 1.04}},
+                         {{Family::final_state, 64}, {0.5, 0.84, 1.14}},
+                         {{Family::final_state, 2}, {0.1, 0.25, 0.6}},
+                         {{Family::spread, 2}, {0.2, 0.5, 0.75}}});
+  const auto claims = claims_of({study, study, study}, rehmc::testing::Folder());
+  EXPECT_EQ(agreement_of(claims, "gaussian-gain-hmc"), Agreement::in_part);
+  EXPECT_EQ(agreement_of(claims, "gaussian-sufficient-hmc"), Agreement::in_part);
+}
+
 TEST(Claims, AreUnclearWithinTheirErrors) {
   Study study = ordinary_study();
   // Half of the groups lose what the others gain: far above +60% on average, but unsure.

@@ -1,7 +1,9 @@
 // Kernels, recyclings and targets for tests of mechanics, and a textbook leapfrog to compare with.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -21,18 +23,29 @@ using Numbers = std::vector<double>;
 
 inline Numbers copy(std::span<const double> x) { return {x.begin(), x.end()}; }
 
-inline constexpr KernelKind every_kernel[] = {KernelKind::nuts, KernelKind::nuts_slice,
-                                              KernelKind::hmc};
+/// All kernels of the table.
+inline constexpr auto every_kernel = [] {
+  std::array<KernelKind, static_cast<std::size_t>(greatest(KernelKind{})) + 1> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<KernelKind>(i);
+  return all;
+}();
+
+/// How many steps of one transition may diverge: one at each end that the trajectory grows beyond a
+/// divergence elsewhere.
+inline std::uint64_t most_divergences(KernelKind kind) {
+  return kind == KernelKind::symmetric || kind == KernelKind::windows ? 2 : 1;
+}
 
 /// Every recycling that a kernel supports, with few states and with more than most trajectories
 /// have.
 inline std::vector<Recycling> every_recycling(KernelKind kind) {
   std::vector<Recycling> all;
-  for (const char* text : {"none", "all", "spread:1", "spread:8", "spread:100", "simple:1",
-                           "simple:8", "simple:100"}) {
+  for (const char* text :
+       {"none", "all", "spread:1", "spread:8", "spread:100", "simple:1", "simple:8", "simple:100",
+        "recursive:1", "recursive:8", "recursive:100"}) {
     all.push_back(parse_recycling(text));
   }
-  if (kind == KernelKind::hmc) {
+  if (traits(kind).accepts_each_step) {
     for (const char* text : {"accept-each", "stride:1", "stride:3", "stride:100"}) {
       all.push_back(parse_recycling(text));
     }

@@ -108,6 +108,7 @@ std::map<Numbers, double> weight_by_position(const Transition& transition) {
 /// weights, `simple` draws its slots one by one.
 bool keeps_no_copies(KernelKind kernel, const Recycling& recycling) {
   const bool shared = recycling.kind == RecyclingKind::spread ||
+                      recycling.kind == RecyclingKind::recursive ||
                       (recycling.kind == RecyclingKind::simple && kernel == KernelKind::nuts_slice);
   return shared && recycling.count > most_copies;
 }
@@ -120,6 +121,7 @@ std::size_t expected_slots(KernelKind kernel, const Recycling& recycling,
       return 1;
     case RecyclingKind::spread:
     case RecyclingKind::simple:
+    case RecyclingKind::recursive:
       return recycling.count;
     case RecyclingKind::accept_each:
       return path_steps;

@@ -75,6 +75,12 @@ struct ReferenceSystem {
     return to;
   }
 
+  double energy_of(const ReferenceState& state) const {
+    return std::isinf(state.log_density)
+               ? std::numeric_limits<double>::infinity()
+               : 0.5 * dot(state.momentum, velocity(state)) - state.log_density;
+  }
+
   std::vector<double> velocity(const ReferenceState& state) const {
     std::vector<double> result = state.momentum;
     for (std::size_t i = 0; i < result.size(); ++i) result[i] *= inverse_mass[i];
@@ -99,11 +105,7 @@ struct ReferenceSystem {
     set_energy(state);
   }
 
-  void set_energy(ReferenceState& state) const {
-    state.energy = std::isinf(state.log_density)
-                       ? std::numeric_limits<double>::infinity()
-                       : 0.5 * dot(state.momentum, velocity(state)) - state.log_density;
-  }
+  void set_energy(ReferenceState& state) const { state.energy = energy_of(state); }
 };
 
 /// A step that diverged.

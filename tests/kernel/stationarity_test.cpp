@@ -48,8 +48,9 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
   settings.recycling = recycling;
   settings.hmc = variant().hmc;
   settings.nuts = variant().nuts;
-  const bool hmc = settings.kind == KernelKind::hmc;
-  const Tuning tuning{hmc ? target().hmc_step_size : target().nuts_step_size, target().metric};
+  const bool path = traits(settings.kind).shape == TrajectoryShape::path;
+  const double step_size = path ? target().hmc_step_size : target().nuts_step_size;
+  const Tuning tuning{variant().step_factor * step_size, target().metric};
   settings.hmc.path_length *= tuning.step_size;
   const auto kernel = make_kernel(target().density, settings);
   kernel->use_features(&observables);
@@ -59,7 +60,7 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
   std::vector<double> values(size);
   double acceptance = 0;
   double largest_difference = 0;
-  for (std::uint64_t r = 0; r < replicates; ++r) {
+  for (std::uint64_t r = 0; r < variant().replicates; ++r) {
     Stream start({seed, chain_number, r}, Purpose::test);
     target().sample(start, x);
     kernel->set_position(x);
@@ -92,9 +93,9 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
       largest_difference = std::max(largest_difference, std::abs(d));
   }
   // Small steps would hide errors.
-  acceptance /= static_cast<double>(replicates * transitions);
-  EXPECT_GT(acceptance, 0.45);
-  EXPECT_LT(acceptance, 0.75);
+  acceptance /= static_cast<double>(variant().replicates * transitions);
+  EXPECT_GT(acceptance, variant().least_acceptance);
+  EXPECT_LT(acceptance, variant().most_acceptance);
   expect_difference(recycling, scores, largest_difference);
   return scores;
 }

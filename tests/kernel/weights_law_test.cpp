@@ -1,6 +1,7 @@
 // Trajectories of the reference implementation: correct weights pass the tests, wrong ones fail.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -153,12 +154,95 @@ WeighedDraw without_rejections(const ReferencePath& path) {
   return draw;
 }
 
+/// A tempered path (Neal 2010, section 5.5.7): every step multiplies the momentum by sqrt(alpha)
+/// before and after in the first half, and divides it by that in the second. With the Jacobian,
+/// alpha^d per step of the first half, its end is a valid proposal.
+ReferencePath tempered_path(ReferenceSystem& system, ReferenceState start) {
+  constexpr double stretch = 1.3;  // sqrt(alpha)
+  const auto stretched = [&](ReferenceState state, double factor) {
+    for (double& p : state.momentum) p *= factor;
+    state.energy = system.energy_of(state);
+    return state;
+  };
+  ReferencePath path;
+  path.start = start;
+  double log_jacobian = 0;
+  ReferenceState at = std::move(start);
+  for (std::size_t k = 0; k < path_steps; ++k) {
+    const double factor = k < path_steps / 2 ? stretch : 1 / stretch;
+    at = stretched(system.step(stretched(std::move(at), factor), 1), factor);
+    log_jacobian += 2 * std::log(factor) * static_cast<double>(at.momentum.size());
+    path.acceptance.push_back(
+        std::min(1.0, std::exp(path.start.energy - at.energy + log_jacobian)));
+    path.steps.push_back(at);
+  }
+  return path;
+}
+
+/// The end of the path alone.
+WeighedDraw by_end(const ReferencePath& path) {
+  WeighedDraw draw;
+  draw.add(path.start, 1 - path.acceptance.back());
+  draw.add(path.steps.back(), path.acceptance.back());
+  return draw;
+}
+
+template <class Weigh>
+::testing::AssertionResult tempered_paths_follow_law(std::size_t target_number,
+                                                     const Weigh& weigh) {
+  const LawTarget& target = law_targets()[target_number];
+  ReferenceSystem system = reference_system(target, target.hmc_step_size);
+  const auto move = [&](ReferenceState start, const Address&) {
+    return tempered_path(system, std::move(start));
+  };
+  return follows_law(control_scores(target_number, system, move, weigh), target.observables)
+         << ", " << target.name;
+}
+
+/// The states of short chains that keep most of their momentum, and change its sign where a path is
+/// rejected, or do not.
+::testing::AssertionResult persistent_chains_follow_law(std::size_t target_number, bool flip) {
+  constexpr double share = 0.9;
+  constexpr std::uint64_t chain_length = 6;
+  const LawTarget& target = law_targets()[target_number];
+  ReferenceSystem system = reference_system(target, target.hmc_step_size);
+  const auto move = [&](ReferenceState state, const Address& address) {
+    for (std::uint64_t t = 0; t < chain_length; ++t) {
+      const Address next{address.seed, address.chain, address.iteration * chain_length + t};
+      const ReferenceState fresh = system.begin(state.position, next);
+      for (std::size_t i = 0; i < state.momentum.size(); ++i) {
+        state.momentum[i] =
+            share * state.momentum[i] + std::sqrt(1 - share * share) * fresh.momentum[i];
+      }
+      state.energy = system.energy_of(state);
+      const ReferencePath path = reference_path(system, state, 2, HmcSettings{}.max_energy_error);
+      if (Stream(next, Purpose::acceptance).uniform() < path.acceptance.back()) {
+        state = path.steps.back();
+      } else if (flip) {
+        for (double& p : state.momentum) p = -p;
+      }
+    }
+    return state;
+  };
+  const auto weigh = [](const ReferenceState& state) {
+    WeighedDraw draw;
+    draw.add(state, 1);
+    return draw;
+  };
+  return follows_law(control_scores(target_number, system, move, weigh), target.observables)
+         << ", " << target.name;
+}
+
 class RightWeights : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(RightWeights, Pass) {
   EXPECT_TRUE(trees_follow_law<ReferenceMultinomialNuts>(GetParam(), by_log_weight));
   EXPECT_TRUE(trees_follow_law<ReferenceSliceNuts>(GetParam(), by_log_weight));
   EXPECT_TRUE(paths_follow_law(GetParam(), by_acceptance));
+  EXPECT_TRUE(persistent_chains_follow_law(GetParam(), true));
+  if (GetParam() != half_normal) {
+    EXPECT_TRUE(tempered_paths_follow_law(GetParam(), by_end));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Law, RightWeights, ::testing::Range<std::size_t>(0, target_count),
@@ -193,6 +277,18 @@ TEST(WrongWeights, EqualWeightsWithoutTheSliceFail) {
 TEST(WrongWeights, DensityWeightsOnAForwardPathFail) {
   for (const std::size_t target : {log_exponential, half_normal}) {
     EXPECT_FALSE(paths_follow_law(target, by_density));
+  }
+}
+
+TEST(WrongWeights, RecyclingATemperedPathFails) {
+  for (const std::size_t target : {log_exponential, banana, funnel}) {
+    EXPECT_FALSE(tempered_paths_follow_law(target, by_acceptance));
+  }
+}
+
+TEST(WrongWeights, KeepingTheMomentumWhereAPathIsRejectedFails) {
+  for (std::size_t target = 0; target < target_count; ++target) {
+    EXPECT_FALSE(persistent_chains_follow_law(target, false));
   }
 }
 

@@ -57,7 +57,9 @@ TEST(Recycling, RefusesWhatItDoesNotKnow) {
   for (const std::string_view text : {"", ":", "evry", "Spread:8", " all", "all ", "-3", "8.5",
                                       "0x10", "spread 8", "accept_each", "nan"}) {
     expect_refused(text, "found '" + std::string(text) + "'");
-    expect_refused(text, "use none, all, K, spread:K, simple:K, accept-each or stride:K");
+    expect_refused(text,
+                   "use none, all, K, spread:K, simple:K, recursive:K, accept-each or "
+                   "stride:K");
   }
 }
 

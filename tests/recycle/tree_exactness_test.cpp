@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "rehmc/recycle/recursive.hpp"
 #include "rehmc/recycle/recyclers.hpp"
 #include "tests/recycle/branching.hpp"
 #include "tests/recycle/tally.hpp"
@@ -62,7 +63,17 @@ void for_each_simple(const World& world, const Trajectory& trajectory, int max_d
       [&](Explorer& explorer) { return BranchingRandom(explorer); }, see);
 }
 
-enum class Kind { spread, simple };
+template <class See>
+void for_each_recursive(const World& world, const Trajectory& trajectory, int max_depth,
+                        std::size_t count, See&& see) {
+  IntegerStates states(world.size());
+  KeepRecursive<IntegerStates, BranchingRandom> recursive(states, count);
+  for_each_outcome(
+      world, trajectory, max_depth, recursive, states,
+      [&](Explorer& explorer) { return BranchingRandom(explorer); }, see);
+}
+
+enum class Kind { spread, simple, recursive };
 
 struct ProofPlan {
   Kind kind;
@@ -83,8 +94,10 @@ Tally expected_slots(const World& world, const Trajectory& trajectory, const Pro
   };
   if (plan.kind == Kind::spread) {
     for_each_spread(world, trajectory, plan.max_depth, plan.count, see);
-  } else {
+  } else if (plan.kind == Kind::simple) {
     for_each_simple(world, trajectory, plan.max_depth, plan.count, see);
+  } else {
+    for_each_recursive(world, trajectory, plan.max_depth, plan.count, see);
   }
   return slots;
 }
@@ -153,6 +166,28 @@ TEST(SimpleOfTree, SlotsFollowTheWeights) {
 TEST(SimpleOfTree, SlotsFollowTheWeightsInDeepTrees) {
   for (const World& world : deep_worlds(1)) expect_exact(world, {Kind::simple, true, 4, 1});
   for (const World& world : deep_worlds(0)) expect_exact(world, {Kind::simple, false, 4, 1});
+}
+
+TEST(RecursiveOfTree, SlotsFollowTheWeights) {
+  for (const std::size_t count : {1, 2, 3, 5, 8, 20}) {
+    for (const World& world : small_worlds(1)) {
+      expect_exact(world, {Kind::recursive, true, 3, count});
+    }
+    for (const World& world : small_worlds(0)) {
+      expect_exact(world, {Kind::recursive, false, 3, count});
+    }
+  }
+}
+
+TEST(RecursiveOfTree, SlotsFollowTheWeightsInDeepTrees) {
+  for (const std::size_t count : {1, 3, 8}) {
+    for (const World& world : deep_worlds(1)) {
+      expect_exact(world, {Kind::recursive, true, 4, count});
+    }
+    for (const World& world : deep_worlds(0)) {
+      expect_exact(world, {Kind::recursive, false, 4, count});
+    }
+  }
 }
 
 /// The distribution of complete lists of slots.
@@ -378,6 +413,59 @@ TEST(AllOfTree, RejectsPoolingAcceptableStatesWithoutTheirNumber) {
 TEST(AllOfTree, RejectsEqualWeightsWithoutASlice) {
   for (const World& world : strewn_worlds(20, 0, 10)) {
     EXPECT_GT(bias_of_all<Every>(world, false, equal_weight), 1e-3);
+  }
+}
+
+/// Every state of `from`, each accepted or rejected against the start as in Algorithm 1 of
+/// Nishimura & Dunson (2020).
+void accept_every_state(const World& world, int start, const std::vector<int>& from, double weight,
+                        Tally& kept) {
+  for (const int state : from) {
+    const double acceptance =
+        std::min(1.0, std::exp(world.log_density(state) - world.log_density(start)));
+    kept[state] += weight * acceptance;
+    kept[start] += weight * (1 - acceptance);
+  }
+}
+
+/// The states of a tree; with `visited`, also those of a half that was dropped.
+std::vector<int> states_of(const World& world, const Trajectory& trajectory,
+                           const ExpectedTree& tree, bool visited) {
+  std::vector<int> states;
+  for (int i = tree.lowest; i <= tree.highest; ++i) states.push_back(i);
+  if (!visited) return states;
+  const bool forward = ((trajectory.word >> tree.depth) & 1U) != 0;
+  const int dropped = tree.steps - (tree.highest - tree.lowest);
+  for (int n = 1; n <= dropped; ++n) {
+    const int state = forward ? tree.highest + n : tree.lowest - n;
+    if (!world.diverges(state)) states.push_back(state);
+  }
+  return states;
+}
+
+/// The mistake that Nishimura & Dunson (2020) warn of in section 4: all states that NUTS visits are
+/// recycled as those of a path. Two things make it wrong: the states of a half that was dropped,
+/// and that trees from some states are larger than from others. Without either it would be right,
+/// if less efficient than weights by density.
+TEST(AllOfTree, RejectsRecyclingEveryVisitedStateAsOnAPath) {
+  for (World world : strewn_worlds(20, 0, 10)) {
+    world.turn_on(4, 7).turn_on(13, 14);
+    const auto naive = [&](bool visited, bool pooled) {
+      return bias(world, [&](int start) {
+        Tally kept(world);
+        for_each_tree(
+            world, false, start, 4, [&](const Trajectory& trajectory, const ExpectedTree& tree) {
+              const auto states = states_of(world, trajectory, tree, visited);
+              const double share = pooled ? 1 : 1 / static_cast<double>(states.size());
+              accept_every_state(world, start, states, trajectory.probability * share, kept);
+            });
+        return kept;
+      });
+    };
+    EXPECT_GT(naive(true, true), 1e-3);
+    EXPECT_GT(naive(true, false), 1e-3);
+    EXPECT_GT(naive(false, true), 1e-3);
+    EXPECT_LT(naive(false, false), 1e-12);
   }
 }
 

@@ -87,6 +87,29 @@ TEST(Chain, ContinuesFromAnyIteration) {
   }
 }
 
+// The momentum that is kept belongs to the chain's state; a new metric draws it afresh, also in a
+// chain that was restored in between.
+TEST(Chain, KeepsItsMomentumWhenItIsRestored) {
+  constexpr Address address{11, 3, 0};
+  SampleSettings settings = short_run(KernelKind::hmc, MetricKind::dense, MetricSource::recycled);
+  settings.kernel.hmc.path_steps = 2;
+  settings.kernel.hmc.momentum_kept = 0.9;
+  const Density density = Banana{};
+  Chain straight(density, settings, address);
+  auto stored = std::make_unique<Chain>(density, settings, address);
+  for (int i = 0; i < 300; ++i) {
+    ArchiveWriter writer;
+    writer(*stored);
+    ArchiveReader reader(writer.bytes());
+    stored = std::make_unique<Chain>(density, settings, address, reader);
+    if (straight.warm()) {
+      straight.begin_sampling();
+      stored->begin_sampling();
+    }
+    ASSERT_EQ(numbers_of(stored->step()), numbers_of(straight.step())) << "iteration " << i;
+  }
+}
+
 // Sums for sharpening are additional, change no draw, and are restored.
 TEST(Chain, SumsGradientsOnDemand) {
   constexpr Address address{12, 1, 0};

@@ -22,6 +22,12 @@ struct Divergence {
   Fault fault = Fault::none;  ///< none: the energy error was too large
 };
 
+/// The momentum with which the last draw ended, of which the next one keeps a share.
+struct KeptMomentum {
+  std::span<const double> momentum;
+  double share;
+};
+
 /// A dynamics owns the guarded density, the pool of states and the momenta. Its types are
 ///
 /// - `Point`: a state and the momentum it was reached with; its field `state` is the state;
@@ -32,7 +38,9 @@ struct Divergence {
 /// It demands
 ///
 /// - `use(tuning)`: prepares for a transition; ConfigError if the tuning does not fit;
-/// - `begin(state, stream)`: draws a fresh momentum at the state;
+/// - `begin(state, stream)`: draws a fresh momentum at the state; `begin(state, stream, kept)`: the
+///   share s of the kept momentum plus sqrt(1 - s^2) times a fresh one (Horowitz 1991);
+/// - `momentum(point)`: the d numbers of a momentum;
 /// - `step(front, direction)`: one step forward or backward in time, always in the same direction
 ///   from the same front. Steps must be reversible: a step back undoes a step forward. The new
 ///   front owns one reference to its state; the old one keeps its own;
@@ -50,19 +58,22 @@ struct Divergence {
 ///   two ends, `release` releases all momenta;
 /// - `release(front)` releases the state of a front, `release_momentum(point)` a momentum;
 /// - `keep_divergence(from, to, direction)`: keeps a step that diverged and takes over where it
-///   led; `divergence()` shows it, `divergent_state()` is where it led, `drop_divergence()` lets go
-///   of it.
+///   led; `divergence()` shows it, `divergent_state()` is where it led and `divergent_direction()`
+///   in which direction, `drop_divergence()` lets go of it, if there is one.
 template <class D>
 concept Dynamics = requires(D& dynamics, const D& fixed, StatePool::Handle state,
                             const typename D::Point& point, typename D::Front& front,
                             typename D::Segment& segment, const Tuning& tuning, Stream& stream,
-                            Direction direction, std::span<double> result) {
+                            Direction direction, std::span<double> result,
+                            const KeptMomentum& kept) {
   { dynamics.states() } -> std::same_as<StatePool&>;
   { dynamics.guard() } -> std::same_as<Guard&>;
   dynamics.use(tuning);
   { fixed.step_size() } -> std::convertible_to<double>;
 
   { dynamics.begin(state, stream) } -> std::same_as<typename D::Point>;
+  { dynamics.begin(state, stream, kept) } -> std::same_as<typename D::Point>;
+  { fixed.momentum(point) } -> std::convertible_to<const double*>;
   { dynamics.step(front, direction) } -> std::same_as<typename D::Front>;
   { dynamics.grow_from(front) } -> std::same_as<typename D::Front>;
   { fixed.log_jacobian(front) } -> std::convertible_to<double>;
@@ -81,6 +92,7 @@ concept Dynamics = requires(D& dynamics, const D& fixed, StatePool::Handle state
   dynamics.keep_divergence(point, front, direction);
   { fixed.divergence() } -> std::same_as<Divergence>;
   { fixed.divergent_state() } -> std::convertible_to<StatePool::Handle>;
+  { fixed.divergent_direction() } -> std::same_as<Direction>;
   dynamics.drop_divergence();
 };
 

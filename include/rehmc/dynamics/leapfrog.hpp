@@ -50,6 +50,7 @@ class Leapfrog {
 
   void use(const Tuning& tuning);
   Point begin(StateHandle state, Stream& stream);
+  Point begin(StateHandle state, Stream& stream, const KeptMomentum& kept);
   Front step(Front& from, Direction direction);
   Front grow_from(Front& end) {
     states_.retain(end.point.state);
@@ -108,16 +109,20 @@ class Leapfrog {
   void keep_divergence(const Point& from, Front& to, Direction direction);
   Divergence divergence() const;
   StateHandle divergent_state() const { return divergent_->end.state; }
+  Direction divergent_direction() const { return divergent_->direction; }
   void drop_divergence();
 
  private:
   struct DivergentStep {
     StateHandle start;
     Point end;
+    Direction direction;
     Fault fault;
   };
 
   std::size_t dimension() const { return states_.dimension(); }
+  MomentumHandle draw_momentum(Stream& stream);
+  Point begin_with(StateHandle state, MomentumHandle momentum);
 
   StatePool states_;
   Guard guard_;

@@ -37,7 +37,7 @@ struct NutsSettings {
   }
 };
 
-/// Settings of HMC with paths. L is `path_steps` steps if that is positive (uniform up to
+/// Settings of all kernels with paths. L is `path_steps` steps if that is positive (uniform up to
 /// `path_steps_most` if that is larger), else max(1, round(jitter * path_length / step size)) with
 /// jitter uniform on [jitter_least, jitter_most].
 struct HmcSettings {
@@ -52,6 +52,11 @@ struct HmcSettings {
   /// Theorem 2, eq. (2.3), of Nishimura & Dunson (2020), so that draws with longer paths count
   /// more.
   bool weight_by_draws = false;
+  /// Share of the momentum that the next draw keeps, Horowitz (1991): 0 draws it afresh. The kept
+  /// momentum changes its sign where a path is rejected.
+  double momentum_kept = 0;
+  /// States in each of the two windows of a path, Neal (1994); 0 for a quarter of its states.
+  int window = 0;
 
   static constexpr auto settings() {
     using S = HmcSettings;
@@ -71,7 +76,13 @@ struct HmcSettings {
         Setting{"max_energy_error", &S::max_energy_error, positive_finite(),
                 "a step whose energy error exceeds this is a divergence"},
         Setting{"weight_by_draws", &S::weight_by_draws, between(0, 1),
-                "give every draw the same weight in recycled estimates, not every state"}};
+                "give every draw the same weight in recycled estimates, not every state"},
+        Setting{"momentum_kept",
+                &S::momentum_kept,
+                {.least = 0, .most = 1, .open_above = true},
+                "kernel hmc: share of the momentum that the next draw keeps; 0 draws it afresh"},
+        Setting{"window", &S::window, between(0, 5e5),
+                "kernel windows: states in each window; 0 for a quarter of the path's states"}};
   }
 };
 

@@ -14,7 +14,11 @@ enum class TrajectoryShape {
 };
 
 /// Which group of KernelSettings a kernel reads.
-enum class SettingsGroup { nuts, hmc };
+enum class SettingsGroup {
+  nuts,
+  hmc,
+  own,  ///< none: a registered kernel has what it was registered with
+};
 
 /// What other code may ask about a kernel, instead of testing for its kind.
 struct KernelTraits {
@@ -26,6 +30,10 @@ struct KernelTraits {
   bool selects_while_growing = false;
   /// Each step is accepted or rejected by itself, so that accept_each and stride are possible.
   bool accepts_each_step = false;
+  /// Part of the momentum may be kept from draw to draw: HmcSettings::momentum_kept.
+  bool keeps_momentum = false;
+  /// The path begins and ends with a window of states: HmcSettings::window.
+  bool has_windows = false;
 };
 
 /// One row per kernel: its name in code, its name for users, the function that makes it (declared
@@ -43,7 +51,14 @@ struct KernelTraits {
   /* HMC with paths of fixed or random length */                                                   \
   row(hmc, "hmc", make_path_hmc,                                                                   \
       .shape = TrajectoryShape::path, .settings = SettingsGroup::hmc,                              \
-      .accepts_each_step = true)
+      .accepts_each_step = true, .keeps_momentum = true)                                           \
+  /* paths that begin at a random place within themselves: Calderhead (2014), Bernton et al.       \
+     (2015) */                                                                                     \
+  row(symmetric, "symmetric", make_symmetric,                                                      \
+      .shape = TrajectoryShape::path, .settings = SettingsGroup::hmc)                              \
+  /* paths from one window of states to another: Neal (1994) */                                    \
+  row(windows, "windows", make_windows,                                                            \
+      .shape = TrajectoryShape::path, .settings = SettingsGroup::hmc, .has_windows = true)
 // clang-format on
 
 #define REHMC_KERNEL_NAME(name, ...) name,
@@ -56,7 +71,7 @@ constexpr KernelKind greatest(KernelKind /*of*/) {
 }
 #undef REHMC_KERNEL_COUNT
 
-/// The traits of a kernel. ConfigError for a kind that is not in the table.
+/// The traits of a kernel. ConfigError for an unknown kind.
 const KernelTraits& traits(KernelKind kind);
 
 /// The first kernel of this shape in the table.

@@ -47,10 +47,11 @@ class Kept {
 
   void rescale_half(double factor) { rescale(half_, factor); }
 
-  /// Appends the half to the tree in the order of the path.
+  /// Appends the half to the tree in the order of the path. What a factor of 0 makes impossible to
+  /// choose is no longer held.
   void commit(Direction direction, double tree_factor, double half_factor) {
-    if (tree_factor != 1) rescale(tree_, tree_factor);
-    if (half_factor != 1) rescale(half_, half_factor);
+    if (tree_factor != 1) rescale_or_release(tree_, tree_factor);
+    if (half_factor != 1) rescale_or_release(half_, half_factor);
     if (direction == Direction::backward) {
       tree_.insert(tree_.begin(), half_.rbegin(), half_.rend());
     } else {
@@ -76,6 +77,10 @@ class Kept {
  private:
   static void rescale(Entries& entries, double factor) {
     for (auto& entry : entries) entry.weight *= factor;
+  }
+  void rescale_or_release(Entries& entries, double factor) {
+    if (factor == 0) return release(entries);
+    rescale(entries, factor);
   }
   void release(Entries& entries) {
     for (auto& entry : entries) states_->release(entry.state);

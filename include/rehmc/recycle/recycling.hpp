@@ -18,18 +18,20 @@ enum class RecyclingKind {
   simple,       ///< K states drawn at random (Nishimura & Dunson 2020, Algorithm 2)
   accept_each,  ///< every step accepted or rejected by its own coin (same, Algorithm 1)
   stride,       ///< HMC: the same for K evenly spaced steps only
+  recursive,    ///< K states, dealt out from halves to quarters and on (same, Algorithm 6, mended)
 };
-constexpr RecyclingKind greatest(RecyclingKind /*of*/) { return RecyclingKind::stride; }
+constexpr RecyclingKind greatest(RecyclingKind /*of*/) { return RecyclingKind::recursive; }
 
 struct Recycling {
   RecyclingKind kind = RecyclingKind::spread;
-  std::size_t count = 8;  ///< K, for spread, simple and stride
+  std::size_t count = 8;  ///< K, for spread, simple, stride and recursive
 
   /// Throws ConfigError for a count of 0 or an absurd one where a count is used.
   void check() const;
 };
 
-/// "none", "all", "8" (meaning spread), "spread:8", "simple:8", "accept-each", "stride:8".
+/// "none", "all", "8" (meaning spread), "spread:8", "simple:8", "accept-each", "stride:8",
+/// "recursive:8".
 Recycling parse_recycling(std::string_view text);
 std::string describe(const Recycling& recycling);
 

@@ -48,8 +48,15 @@ class RecordVisits {
     rescale(half_begin_, visits_.size(), 0);
     for (std::size_t i = half_begin_; i < visits_.size(); ++i) visits_[i].dropped = true;
   }
-  /// The last step of the growing half diverged and led here.
-  void diverged(Handle state) { record(state, next_place(), 0, true); }
+  /// The last step in this direction diverged and led here.
+  void diverged(Handle state, Direction direction) {
+    std::int64_t end = 0;
+    for (const auto& visit : visits_) {
+      end =
+          direction == Direction::forward ? std::max(end, visit.place) : std::min(end, visit.place);
+    }
+    record(state, end + static_cast<int>(direction), 0, true);
+  }
 
   /// All visits in the order of their places; their weights sum to 1.
   const std::vector<Visit<Handle>>& finish() {

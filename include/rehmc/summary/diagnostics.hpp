@@ -38,7 +38,13 @@ struct RunSize {
   std::size_t chains = 0;
   std::uint64_t draws = 0;  ///< of all chains together
   int max_depth = 0;
+  /// Every draw begins with a fresh momentum, without which E-BFMI says nothing.
+  bool fresh_momenta = true;
 };
+
+/// Whether draws of this kernel begin with fresh momenta.
+bool draws_fresh_momenta(const KernelSettings& kernel);
+
 /// Adds the warnings about warmup.
 void warn_of_warmup(const SampleResult& result, Diagnostics& diagnostics);
 /// Adds the warnings that follow from the counts and the summary.

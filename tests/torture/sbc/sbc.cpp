@@ -59,7 +59,9 @@ MetricKind metric_kind(std::string_view name) {
 SampleSettings settings_of(const Combination& combination) {
   SampleSettings settings;
   settings.chains = 1;
-  settings.kernel.kind = parse_kernel(combination.kernel);
+  const bool persistent = combination.kernel == "hmc-persistent";
+  settings.kernel.kind = parse_kernel(persistent ? "hmc" : combination.kernel);
+  settings.kernel.hmc.momentum_kept = persistent ? 0.5 : 0;
   settings.kernel.recycling = parse_recycling(combination.recycle);
   settings.warmup.schedule = WarmupSchedule::stan;  // chains that do not wait for others
   settings.warmup.iterations = warmup_iterations;
@@ -147,10 +149,13 @@ std::vector<Combination> all_combinations() {
   // Controls first, because a slice needs them.
   add("nuts", "all", "diag", Take::alike);
   add("hmc", "all", "diag", Take::moved);
-  for (const std::string_view kernel : {"nuts", "nuts-slice", "hmc"}) {
+  for (const std::string_view kernel :
+       {"nuts", "nuts-slice", "hmc", "hmc-persistent", "symmetric", "windows"}) {
     for (const std::string_view recycle :
-         {"none", "all", "spread:4", "simple:4", "accept-each", "stride:3"}) {
-      if (kernel != "hmc" && (recycle == "accept-each" || recycle == "stride:3")) continue;
+         {"none", "all", "spread:4", "simple:4", "recursive:4", "accept-each", "stride:3"}) {
+      if (!kernel.starts_with("hmc") && (recycle == "accept-each" || recycle == "stride:3")) {
+        continue;
+      }
       for (const std::string_view metric : {"diag", "dense", "unit"}) {
         add(kernel, recycle, metric, Take::by_weight);
       }
