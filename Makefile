@@ -62,6 +62,25 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt | test-dependencies
 	@$(ECOSYSTEM)/bin/pip --quiet --disable-pip-version-check install --requirement $<
 	@touch $@
 
+# Models of PyMC and NumPyro, with their own samplers to compare with: half an hour on two cores.
+PYTHON_LONG := build/python-long-venv
+.PHONY: test-python-models
+test-python-models: python $(PYTHON_LONG)/installed ## compare fits of PyMC and NumPyro models with those of their own samplers
+	@cd python/tests/ecosystem && PYTHONPATH=$(CURDIR)/$(RELEASE)/python $(CURDIR)/$(PYTHON_LONG)/bin/python -m pytest -q -p no:cacheprovider
+
+$(PYTHON_LONG)/installed: python/tests/ecosystem/requirements.txt | test-dependencies
+	@python3 -m venv $(PYTHON_LONG)
+	@$(PYTHON_LONG)/bin/pip --quiet --disable-pip-version-check install --requirement $<
+	@touch $@
+
+.PHONY: wheel
+wheel: test-dependencies $(PYTHON_VENV)/installed ## build the Python package into build/wheels
+	@$(PYTHON_VENV)/bin/pip --disable-pip-version-check wheel --no-deps --wheel-dir build/wheels .
+
+.PHONY: bench-python
+bench-python: python $(PYTHON_LONG)/installed ## measure what a gradient costs beyond the model's function, from Python
+	@PYTHONPATH=$(RELEASE)/python $(PYTHON_LONG)/bin/python bench/python/overhead.py
+
 .PHONY: bench
 bench: toolchains ## measure the speed: a table, and build/bench.json
 	@cmake --build $(RELEASE) --target rehmc_bench batch_bench stan_bench

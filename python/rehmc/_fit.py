@@ -165,6 +165,8 @@ class Fit:
     @cached_property
     def draws(self) -> dict[str, Array]:
         """The draws by variable, of shape (chains, draws, ...)."""
+        if self.size == 0:
+            return {v.name: np.empty((self.chains, 0, *v.shape)) for v in self._variables}
         stacked = np.stack([self._view.draws(c) for c in range(self.chains)])
         return {name: stacked[..., columns] for name, columns in self._columns().items()}
 

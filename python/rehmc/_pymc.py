@@ -16,20 +16,31 @@ from ._models import Array, Model, Variable
 BACKENDS = ("auto", "numba", "jax", "c")
 
 
+def _frozen(model: Any) -> Any:
+    """A copy in which dimensions and data are constants. PyMC copies no initial values, which we do not need."""
+    from pymc.model.transform.optimization import freeze_dims_and_data
+
+    own = dict(model.rvs_to_initial_values)
+    try:
+        for rv in own:
+            model.rvs_to_initial_values[rv] = None
+        return freeze_dims_and_data(model)
+    finally:
+        model.rvs_to_initial_values.update(own)
+
+
 class _Parts:
     """The log density of a model of PyMC as a function of one vector, and what users read of it."""
 
     def __init__(self, model: Any) -> None:
         import pytensor
         import pytensor.tensor as pt
-        from pymc.model.transform.optimization import freeze_dims_and_data
-
         if not model.free_RVs:
             raise _core.ModelError("the model has no free variables, so there is nothing to sample")
         discrete = [rv.name for rv in model.free_RVs if rv.dtype.startswith(("int", "uint", "bool"))]
         if discrete:
             raise _core.ModelError(f"{discrete[0]} is discrete, and has no gradient; marginalise it")
-        frozen = freeze_dims_and_data(model)
+        frozen = _frozen(model)
         # By name, in the order of the model itself: the frozen copy may list its variables in another.
         free = [frozen[rv.name] for rv in model.free_RVs]
         values = [frozen.rvs_to_values[rv] for rv in free]

@@ -215,6 +215,26 @@ def test_an_interrupt_returns_what_there_is(kind, delay):
     assert int(size) > 0 or kind != "fast"  # the others are still in warmup
 
 
+def test_a_run_that_was_interrupted_in_warmup_has_no_draws_and_goes_on():
+    calls = []
+
+    def interrupting(x):
+        calls.append(1)
+        if len(calls) == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+        if 30 <= len(calls) < 300:
+            time.sleep(0.01)
+        return normal(x)
+
+    model = rehmc.function(interrupting, 2, names=["mu", "log_tau"], transforms={"log_tau": np.exp})
+    fit = rehmc.sample(model, draws=50, seed=1, progress=False)
+    assert not fit.complete and fit.size == 0
+    assert fit.draws["mu"].shape[1:] == (0,) and "stopped before the end" in repr(fit)
+    with pytest.raises(rehmc.DataError, match="fewer than 4 draws"):
+        fit.summary()
+    assert fit.extend(0, progress=False).draws["log_tau"].shape == (4, 50)
+
+
 def test_a_run_that_was_interrupted_is_continued_to_the_same_draws():
     ends = []
 

@@ -186,6 +186,7 @@ def test_all_settings_of_the_command_are_there_and_wrong_ones_are_named(model):
     names = _core.setting_names()
     assert {"target_accept", "max_depth", "engine", "kernel", "thin", "path_length"} <= set(names)
     assert run(model, target_accept=0.95, max_depth=5, kernel="hmc").size == 60
+    assert run(model, draws=np.int64(30), chains=np.int32(2), target_accept=np.float32(0.9), seed=np.uint64(3)).size == 30
     for settings, message in (
         ({"target_acept": 0.9}, "did you mean 'target_accept'"),
         ({"target_accept": "high"}, "expected a number"),
