@@ -53,9 +53,9 @@ int sharpen_files(const SharpenOptions& options) {
   } else if (options.csv) {
     print("{}", summary_csv(summary));
   } else {
-    std::string again = "rehmc sharpen " + shell_word(options.model.model) + " ...";
+    const std::string again = "rehmc sharpen " + shell_word(options.model.model) + " ...";
     print("{}: {} chains x {} draws\n\n{}\n{}", model.identity.name, csv.chains.size(),
-          summary.draws, summary_table(summary, {options.all, again + " --all"}),
+          summary.draws, summary_table(summary, {{.all = options.all}, again}),
           warnings_text(summary.diagnostics));
   }
   return 0;
@@ -75,7 +75,7 @@ void add_sharpen(Command app, Action& chosen) {
       command.flag("--json", options->json, "print all numbers as JSON (as in summary.json)");
   command.flag("--csv", options->csv, "print all numbers as CSV").excludes(json);
   command.flag("--all", options->all,
-               "show all parameters, not only the ones with the smallest ESS");
+               "show everything: long vectors, generated quantities and constants too");
   command.when_chosen(
       [&chosen, options] { chosen = [options] { return sharpen_files(*options); }; });
 }

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -69,12 +70,27 @@ Array<double> draws(const Result& result, std::size_t chain) {
   return array_of<double>(record.draws, {record.size(), result.shown().names.size()});
 }
 
+/// All columns of the kept states; NaN for those that are not known of them.
+std::vector<double> kept_values(const ChainRecord& record, std::size_t width) {
+  if (!record.kept_columns) return record.kept;
+  const std::size_t known = record.kept_dimension();
+  std::vector<double> values(record.kept_weight.size() * width, std::nan(""));
+  for (std::size_t i = 0; i < known; ++i) {
+    const std::size_t column = (*record.kept_columns)[i];
+    for (std::size_t k = 0; k < record.kept.size() / known; ++k) {
+      values[k * width + column] = record.kept[k * known + i];
+    }
+  }
+  return values;
+}
+
 nb::dict kept(const Result& result, std::size_t chain) {
   const ChainRecord& record = record_of(result, chain);
   const std::size_t states = record.kept_weight.size();
   const std::span<const double> positions = record.kept_positions();
   nb::dict all;
-  all["values"] = array_of<double>(record.kept, {states, result.shown().names.size()});
+  all["values"] = array_of<double>(kept_values(record, result.shown().names.size()),
+                                   {states, result.shown().names.size()});
   all["weight"] = array_of<double>(record.kept_weight, {states});
   all["end"] = array_of<std::int64_t>(record.kept_end, {record.kept_end.size()});
   if (record.gradients == KeptGradients::yes && !record.kept_gradient.empty()) {
@@ -173,7 +189,8 @@ void write_chain(ArchiveWriter& archive, const ChainResult& chain) {
   archive(tuned);
   if (tuned) archive(copy.facts());
   archive_record(archive, copy.record);
-  archive(copy.record.gradients == KeptGradients::yes);
+  archive(copy.record.gradients == KeptGradients::yes, copy.record.computed,
+          copy.record.kept_failures, copy.record.kept_columns);
   std::vector<int> endings;
   for (const Ending ending : copy.record.ending) endings.push_back(static_cast<int>(ending));
   archive(endings, static_cast<std::uint64_t>(copy.record.divergences.size()));
@@ -187,6 +204,7 @@ ChainResult read_chain(ArchiveReader& archive) {
   if (archive.get<bool>()) archive(chain.facts());
   archive_record(archive, chain.record);
   if (archive.get<bool>()) chain.record.gradients = KeptGradients::yes;
+  archive(chain.record.computed, chain.record.kept_failures, chain.record.kept_columns);
   for (const int ending : archive.get<std::vector<int>>()) {
     if (ending < 0 || ending > static_cast<int>(greatest(Ending{}))) {
       throw DataError("a stored value is none of those that it can have");
@@ -209,7 +227,8 @@ nb::bytes to_bytes(const Result& result) {
           all.kernel.hmc.weight_by_draws, all.kernel.hmc.jitter_least, all.kernel.hmc.jitter_most);
   archive(static_cast<std::uint64_t>(all.quantities.size()));
   for (const Quantity& quantity : all.quantities) {
-    archive(quantity.name, quantity.coordinate, quantity.generated);
+    archive(quantity.name, quantity.coordinate, quantity.generated, quantity.determined,
+            quantity.transformed, quantity.map);
   }
   archive(all.stored_chains, static_cast<std::uint64_t>(all.chains.size()));
   for (const ChainResult& chain : all.chains) write_chain(archive, chain);
@@ -236,7 +255,8 @@ Result from_bytes(const nb::bytes& bytes) {
   const auto quantities = archive.get<std::uint64_t>();
   for (std::uint64_t q = 0; q < quantities; ++q) {
     Quantity& quantity = all.quantities.emplace_back();
-    archive(quantity.name, quantity.coordinate, quantity.generated);
+    archive(quantity.name, quantity.coordinate, quantity.generated, quantity.determined,
+            quantity.transformed, quantity.map);
   }
   archive(all.stored_chains);
   const auto chains = archive.get<std::uint64_t>();

@@ -24,6 +24,7 @@
 #include "rehmc/model/padded.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/foreign_draws.hpp"
+#include "rehmc/output/kept_quantities.hpp"
 #include "rehmc/run/sample.hpp"
 #include "results.hpp"
 #include "settings.hpp"
@@ -136,6 +137,7 @@ Result run_job(const Model& model, const Manifest& manifest, const RunFolder& fo
     } hide{control};
     job.run(control.interrupts());
     const bool complete = job.complete();
+    std::optional<RunEstimates> estimates = std::move(job).take_estimates();
     SampleResult result = std::move(job).take_result();
     result.stopped = !complete;
     std::uint64_t shortest = result.chains.front().record.size();
@@ -143,7 +145,10 @@ Result run_job(const Model& model, const Manifest& manifest, const RunFolder& fo
       shortest = std::min<std::uint64_t>(shortest, chain.record.size());
     }
     constexpr std::uint64_t least_draws = 4;  // with fewer there is no summary
-    if (shortest >= least_draws) finish_run(folder, manifest, result, &model.density);
+    if (shortest >= least_draws) {
+      finish_run(folder, manifest, result, &model.density, std::move(estimates));
+    }
+    read_kept(model.density, columns_of_states(result), result);
     return Result(std::move(result));
   });
 }
@@ -211,7 +216,12 @@ Result continue_in_folder(const Model& model, const std::string& path, Control& 
 nb::tuple load_folder(const std::string& path) {
   const RunFolder folder{std::filesystem::path(path)};
   const Manifest manifest = read_manifest(folder);
-  Result result(load_run(folder, manifest));
+  SampleResult loaded = load_run(folder, manifest);
+  // Without the model, kept states have the values that follow from a coordinate alone.
+  if (!read_kept_without_model(columns_of_states(loaded), loaded)) {
+    read_kept_without_model(columns_of_parameters(loaded), loaded);
+  }
+  Result result(std::move(loaded));
   const SampleSettings& sample = manifest.settings.sample;
   nb::dict settings;
   settings["draws"] = sample.draws;

@@ -88,4 +88,6 @@ def expectation(fit: Fit, function: Callable[[dict[str, Array]], Any], name: str
     result = view.with_quantities(names, coordinates, joined, joined_kept)
     sharpen = bool(fit._settings.get("sharpen", True))
     parameters = json.loads(result.summary(fit.name, sharpen))["parameters"][len(view.names) :]
+    for row, own in zip(parameters, variable.flat_names({})):
+        row["name"] = own
     return Expectation(*(summary_table(parameters, kind) for kind in KINDS))

@@ -209,6 +209,10 @@ class Fit:
     def _summary(self) -> dict[str, Any]:
         sharpen = bool(self._settings.get("sharpen", True))
         summary: dict[str, Any] = json.loads(self._view.summary(self.name, sharpen))
+        if self._view is not self._raw or self._in_order:
+            # Labels stay as they are: the library knows names of Stan programs only.
+            for row, own in zip(summary["parameters"], self._view.names):
+                row["name"] = own
         return summary
 
     @property

@@ -20,7 +20,7 @@ def fit():
 
 def test_the_summary_has_all_kinds_of_estimates(fit):
     table = fit.summary()
-    assert table.index[:3] == ["mu", "tau", "theta_trans.1"]
+    assert table.index[:3] == ["mu", "tau", "theta_trans[1]"]
     assert list(table["kind"][:2]) == ["sharpened"] * 2
     assert list(fit.summary("plain")["kind"][:2]) == ["plain"] * 2
     assert list(fit.summary("recycled")["kind"][:2]) == ["recycled"] * 2
@@ -33,7 +33,7 @@ def test_the_summary_has_all_kinds_of_estimates(fit):
     with pytest.raises(rehmc.ConfigError):
         fit.summary("best")
     text, page = repr(fit), fit._repr_html_()
-    assert "4 chains x 1000 draws, seed 3" in text and "theta.8" in text
+    assert "4 chains x 1000 draws, seed 3" in text and "theta[8]" in text
     assert page.count("<tr>") == len(table.index) + 1
 
 
@@ -133,7 +133,7 @@ def test_non_contiguous_draws_are_the_same():
 
 def test_the_report_is_a_page(fit, tmp_path):
     page = fit.report(tmp_path / "report.html").read_text()
-    assert page.startswith("<!doctype html>") and "theta.8" in page
+    assert page.startswith("<!doctype html>") and "theta[8]" in page
 
 
 def test_progress_goes_to_the_stream_it_is_given(model, capsys):

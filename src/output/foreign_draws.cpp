@@ -156,6 +156,8 @@ void set_quantities(SampleResult& result, std::vector<Quantity> quantities,
     }
     record.draws = values[c].draws;
     record.kept = values[c].kept;
+    record.kept_columns.reset();
+    record.computed = false;
     for (StoredDivergence& divergence : record.divergences) {
       // Of the ends of the trajectory these quantities are not known, but of the draw.
       const auto row = std::span(values[c].draws).subspan(divergence.draw * width, width);
