@@ -6,7 +6,8 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 RELEASE := build/release
 ECOSYSTEM := build/ecosystem-venv
-CXX_FILES = $(shell find include src models stan autodiff experiments cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
+PYTHON_VENV := build/python-venv
+CXX_FILES = $(shell find include src models stan autodiff python experiments cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
 
 .PHONY: help
 help: ## list the targets
@@ -30,9 +31,20 @@ build: dependencies $(RELEASE)/build.ninja ## build everything for this machine 
 	@cmake --build $(RELEASE)
 
 .PHONY: test
-test: test-dependencies rooms check-format build toolchains $(ECOSYSTEM)/installed ## install what is needed, build, and run every test
+test: test-dependencies rooms check-format python toolchains $(ECOSYSTEM)/installed ## install what is needed, build, and run every test
 	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
 	@ctest --preset release -j $(JOBS)
+
+# The package stands in build/release/python, with links to its source: PYTHONPATH=build/release/python python3.
+.PHONY: python
+python: test-dependencies $(RELEASE)/build.ninja $(PYTHON_VENV)/installed ## build everything, and the Python package into build/release/python
+	@cmake -DREHMC_PYTHON=$(CURDIR)/$(PYTHON_VENV)/bin/python $(RELEASE) >build/python-configure.log || { cat build/python-configure.log; exit 1; }
+	@cmake --build $(RELEASE)
+
+$(PYTHON_VENV)/installed: python/tests/requirements.txt | test-dependencies
+	@python3 -m venv $(PYTHON_VENV)
+	@$(PYTHON_VENV)/bin/pip --quiet --disable-pip-version-check install --requirement $<
+	@touch $@
 
 # Stan's interpreter and compiler, in the user's cache folder; does nothing if they are installed.
 .PHONY: toolchains
@@ -49,6 +61,25 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt | test-dependencies
 	@python3 -m venv $(ECOSYSTEM)
 	@$(ECOSYSTEM)/bin/pip --quiet --disable-pip-version-check install --requirement $<
 	@touch $@
+
+# Models of PyMC and NumPyro, with their own samplers to compare with: half an hour on two cores.
+PYTHON_LONG := build/python-long-venv
+.PHONY: test-python-models
+test-python-models: python $(PYTHON_LONG)/installed ## compare fits of PyMC and NumPyro models with those of their own samplers
+	@cd python/tests/ecosystem && PYTHONPATH=$(CURDIR)/$(RELEASE)/python $(CURDIR)/$(PYTHON_LONG)/bin/python -m pytest -q -p no:cacheprovider
+
+$(PYTHON_LONG)/installed: python/tests/ecosystem/requirements.txt | test-dependencies
+	@python3 -m venv $(PYTHON_LONG)
+	@$(PYTHON_LONG)/bin/pip --quiet --disable-pip-version-check install --requirement $<
+	@touch $@
+
+.PHONY: wheel
+wheel: test-dependencies $(PYTHON_VENV)/installed ## build the Python package into build/wheels
+	@$(PYTHON_VENV)/bin/pip --disable-pip-version-check wheel --no-deps --wheel-dir build/wheels .
+
+.PHONY: bench-python
+bench-python: python $(PYTHON_LONG)/installed ## measure what a gradient costs beyond the model's function, from Python
+	@PYTHONPATH=$(RELEASE)/python $(PYTHON_LONG)/bin/python bench/python/overhead.py
 
 .PHONY: bench
 bench: toolchains ## measure the speed: a table, and build/bench.json

@@ -14,6 +14,7 @@ using Action = std::function<int()>;
 
 void add_sample(Command app, Action& chosen);
 void add_summary(Command app, Action& chosen);
+void add_sharpen(Command app, Action& chosen);
 void add_report(Command app, Action& chosen);
 void add_generate(Command app, Action& chosen);
 void add_export(Command app, Action& chosen);

@@ -26,6 +26,7 @@ void add_commands(cli::Command app, cli::Action& chosen) {
   app.require_subcommand();
   cli::add_sample(app, chosen);
   cli::add_summary(app, chosen);
+  cli::add_sharpen(app, chosen);
   cli::add_report(app, chosen);
   cli::add_resume(app, chosen);
   cli::add_extend(app, chosen);

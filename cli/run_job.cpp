@@ -19,6 +19,7 @@
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/model/messages.hpp"
+#include "rehmc/output/netcdf.hpp"
 #include "stan/data.hpp"
 #include "stan/locate.hpp"
 #include "table.hpp"
@@ -53,10 +54,8 @@ void print_files(const Manifest& manifest, const RunFolder& folder) {
   const std::string run = folder.path().string();
   const bool recycled = manifest.settings.recycled_csv;
   if (manifest.settings.store_draws) {
-    print(
-        "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, posterior.nc (ArviZ), "
-        "summary.json\n",
-        run, recycled ? ", recycled-*.csv" : "");
+    print("\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, {}summary.json\n", run,
+          recycled ? ", recycled-*.csv" : "", writes_netcdf() ? "posterior.nc (ArviZ), " : "");
   } else {
     print("\nFiles in {}/: summary.json, metric-*.json; no draws were stored\n", run);
   }

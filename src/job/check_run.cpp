@@ -23,6 +23,7 @@
 #include "rehmc/core/shell_word.hpp"
 #include "rehmc/job/run_lock.hpp"
 #include "rehmc/output/checkpoint.hpp"
+#include "rehmc/output/netcdf.hpp"
 #include "rehmc/output/stan_csv.hpp"
 #include "still_usable.hpp"
 
@@ -283,7 +284,7 @@ class Inspection {
       say(Kind::note, fmt::format("the run is not finished; continue with: {}", command("resume")));
     }
     std::vector<files::path> wanted{folder_.summary(), folder_.report(), folder_.checksums()};
-    if (manifest_.settings.store_draws) wanted.push_back(folder_.netcdf());
+    if (writes_netcdf() && manifest_.settings.store_draws) wanted.push_back(folder_.netcdf());
     for (const files::path& path : wanted) {
       if (files::exists(path)) continue;
       say(unfinished_ ? Kind::note : Kind::problem,

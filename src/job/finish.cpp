@@ -168,7 +168,8 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
                 archive_estimates(summary, result, estimates_key(folder, manifest)));
   }
 
-  if (!summary.from_chunks) export_netcdf(folder.netcdf(), folder, manifest, result);
+  if (writes_netcdf() && !summary.from_chunks)
+    export_netcdf(folder.netcdf(), folder, manifest, result);
 
   // A trajectory can only start from the coordinates themselves.
   if (density != nullptr && density->dimension() >= 2 && density->reads_coordinates()) {

@@ -37,7 +37,8 @@ SampleResult empty_result(const Manifest& manifest, const std::vector<std::size_
 
 }  // namespace
 
-Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder)
+Job::Job(const Density& density, const Manifest& manifest, const RunFolder& folder,
+         ThreadHooks hooks)
     : manifest_(manifest),
       folder_(folder),
       essence_(essence(manifest)),
@@ -45,7 +46,7 @@ Job::Job(const Density& density, const Manifest& manifest, const RunFolder& fold
       progress_(static_cast<std::size_t>(manifest.settings.sample.chains),
                 static_cast<std::uint64_t>(manifest.settings.sample.warmup.iterations),
                 static_cast<std::uint64_t>(manifest.settings.sample.draws)),
-      engine_(density, manifest.settings.sample.engine_settings()),
+      engine_(density, manifest.settings.sample.engine_settings(), std::move(hooks)),
       result_(empty_result(manifest_, columns_)) {
   result_.chains.resize(progress_.chains.size());
   for (std::size_t c = 0; c < result_.chains.size(); ++c) {

@@ -107,7 +107,8 @@ std::optional<KernelKind> find_kernel(std::string_view name) noexcept {
 
 KernelKind parse_kernel(std::string_view name) {
   if (const auto kind = find_kernel(name)) return *kind;
-  const std::vector<std::string> names = names_of(any);
+  const auto all = names_of(any);
+  const std::vector<std::string> names(all.begin(), all.end());
   throw ConfigError(fmt::format("kernel: found '{}', expected one of {}{}", name,
                                 fmt::join(names, ", "), did_you_mean(name, names)));
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/abort.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/stan_name.hpp"
 
@@ -113,6 +114,8 @@ double Guard::evaluate(std::span<const double> x, std::span<double> gradient) {
     fault = fault_of_value(value);
   } catch (const std::bad_alloc&) {
     throw;  // says nothing about the point: a run with more memory would go on from it
+  } catch (const Abort&) {
+    throw;  // no fault of the point: the model wants the run to end
   } catch (const std::exception& error) {
     keep_message(error.what());
   } catch (...) {

@@ -1,6 +1,8 @@
 // Writes results by netCDF's C interface.
 #include "rehmc/output/netcdf.hpp"
 
+#if defined(REHMC_NETCDF)
+
 #include <fmt/format.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -523,4 +525,23 @@ void write_netcdf(const std::filesystem::path& path, const SampleResult& result,
   file.finish();
 }
 
+bool writes_netcdf() noexcept { return true; }
+
 }  // namespace rehmc
+
+#else
+
+#include "rehmc/core/error.hpp"
+
+namespace rehmc {
+
+bool writes_netcdf() noexcept { return false; }
+
+void write_netcdf(const std::filesystem::path& path, const SampleResult& /*result*/,
+                  const NetcdfInfo& /*info*/) {
+  throw ConfigError(path.string() + ": this rehmc was built without netCDF");
+}
+
+}  // namespace rehmc
+
+#endif

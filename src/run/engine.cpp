@@ -19,6 +19,22 @@ namespace rehmc {
 
 namespace {
 
+/// Calls the hooks around what a thread does.
+class InThread {
+ public:
+  explicit InThread(const ThreadHooks& hooks) : hooks_(hooks) {
+    if (hooks_.begin) hooks_.begin();
+  }
+  ~InThread() {
+    if (hooks_.end) hooks_.end();
+  }
+  InThread(const InThread&) = delete;
+  InThread& operator=(const InThread&) = delete;
+
+ private:
+  const ThreadHooks& hooks_;
+};
+
 std::size_t divided_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
 
 /// If a thread cannot be started, `failed` ends those that were.
@@ -147,8 +163,8 @@ class Engine::Batches {
   std::vector<std::optional<Seat>> seats_;
 };
 
-Engine::Engine(const Density& density, const EngineSettings& settings)
-    : density_(density), chains_(settings.chains) {
+Engine::Engine(const Density& density, const EngineSettings& settings, ThreadHooks hooks)
+    : density_(density), hooks_(std::move(hooks)), chains_(settings.chains) {
   require_setting("chains", static_cast<double>(settings.chains), at_least(1));
   require_setting("batch", static_cast<double>(settings.batch), at_least(1));
   const std::size_t wanted =
@@ -175,6 +191,7 @@ void Engine::run(std::atomic<bool>& failed, const ChainRange& range,
                  const std::function<void(std::size_t)>& work) {
   Queue queue(range, failed);
   in_threads(threads_, failed, [&](std::size_t thread) {
+    const InThread inside(hooks_);
     if (batches_) {
       batches_->run(thread, queue, work);
     } else {

@@ -11,6 +11,8 @@
 #include <exception>
 #include <utility>
 
+#include "rehmc/core/abort.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -227,6 +229,8 @@ double FiberBatch::evaluate(std::span<const double> x, std::span<double> gradien
 void FiberBatch::answer() {
   try {
     density_.evaluate_batch(columns_.part(0, requests_.size()));
+  } catch (const Abort&) {
+    for (Request* request : requests_) request->error = std::current_exception();
   } catch (...) {
     // One by one, so that each fiber gets the error of its own column.
     for (std::size_t column = 0; column < requests_.size(); ++column) {

@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
+#include <span>
+#include <string>
+#include <utility>
 
+#include "rehmc/core/abort.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/output/kept_quantities.hpp"
 #include "rehmc/output/memory_sinks.hpp"
@@ -31,7 +36,7 @@ class RunningChains {
       : settings_(settings),
         control_(control),
         result_(result),
-        engine_(density, settings.engine_settings()),
+        engine_(density, settings.engine_settings(), control.hooks),
         chains_(result.chains.size()) {}
 
   void run() {
@@ -42,6 +47,7 @@ class RunningChains {
       do {
         engine_.run(failed_, range, [this](std::size_t c) { advance(c); });
       } while (!stop_.raised() && pool_groups(range, chain));
+      for (std::size_t c = range.first; c < range.end; ++c) end(c);
     }
   }
 
@@ -57,25 +63,53 @@ class RunningChains {
 
   std::unique_ptr<Running> begin(std::size_t c) {
     const Density& density = engine_.density(c);
-    const Address address{result_.seed, static_cast<std::uint32_t>(c), 0};
     return std::make_unique<Running>(
         result_.chains[c], draws_, settings_.sharpen ? KeptGradients::yes : KeptGradients::no,
-        std::make_unique<Chain>(density, settings_, address),
+        make_chain(density, c),
         QuantityReader(density, {}, generated_of_kept(settings_), KeptQuantities::later),
         ChainLoop::Options{
             .chains_per_thread = engine_.chains_per_thread(),
             .progress = control_.progress ? &control_.progress->chains[c] : nullptr});
   }
 
+  std::unique_ptr<Chain> make_chain(const Density& density, std::size_t c) {
+    const Address address{result_.seed, static_cast<std::uint32_t>(c), 0};
+    if (result_.stored_chains.empty() || result_.stored_chains[c].empty()) {
+      return std::make_unique<Chain>(density, settings_, address);
+    }
+    ArchiveReader stored(result_.stored_chains[c]);
+    return std::make_unique<Chain>(density, settings_, address, stored);
+  }
+
+  /// The chain runs no longer: its state is kept, if wanted, and its memory is free again.
+  void end(std::size_t c) {
+    if (chains_[c] && control_.keep_chains) {
+      ArchiveWriter archive;
+      archive(chains_[c]->loop.chain());
+      result_.stored_chains[c] = std::move(archive).take();
+    }
+    chains_[c].reset();
+  }
+
   /// Until the chain has all its draws, or must wait for its group.
   void advance(std::size_t c) {
     if (stop_.raised()) return;
-    if (!chains_[c]) chains_[c] = begin(c);
-    ChainLoop& loop = chains_[c]->loop;
-    loop.advance(draws_, stop_);
+    try {
+      if (!chains_[c]) chains_[c] = begin(c);
+      chains_[c]->loop.advance(draws_, stop_);
+    } catch (const Abort&) {
+      // A model that was slow to return may be made to give up; the draws so far are good.
+      if (!interrupted()) throw;
+      if (chains_[c]) result_.chains[c].facts() = chains_[c]->loop.chain().facts();
+      chains_[c].reset();
+      return;
+    }
+    const ChainLoop& loop = chains_[c]->loop;
     result_.chains[c].facts() = loop.chain().facts();
-    if (!loop.chain().waiting() || stop_.raised()) chains_[c].reset();
+    if (!loop.chain().waiting() || stop_.raised()) end(c);
   }
+
+  bool interrupted() const { return control_.interrupts != nullptr && *control_.interrupts != 0; }
 
   const SampleSettings& settings_;
   const SampleControl& control_;
@@ -87,6 +121,41 @@ class RunningChains {
   Stop stop_{control_.interrupts, &failed_};
 };
 
+/// Samples what is missing.
+void run_chains(SampleResult& result, const Density& density, const SampleSettings& settings,
+                const SampleControl& control) {
+  RunningChains(density, settings, control, result).run();
+  read_kept(density, columns_of_states(result), result);
+  const auto draws = static_cast<std::uint64_t>(settings.draws);
+  result.stopped = std::ranges::any_of(
+      result.chains, [&](const ChainResult& chain) { return chain.record.size() < draws; });
+}
+
+void check(const SampleSettings& settings, const SampleControl& control) {
+  settings.check();
+  if (control.progress != nullptr) check_progress(*control.progress, settings);
+}
+
+bool is_sampling(const std::string& stored) {
+  if (stored.empty()) return false;
+  ArchiveReader reader(stored);
+  return reader.get<ChainFacts>().sampling;
+}
+
+/// Chains of a group learn from each other up to the end of warmup: they begin again together.
+void restart_warming_groups(SampleResult& result, const SampleSettings& settings) {
+  if (settings.warmup.schedule != WarmupSchedule::pooled) return;
+  const std::span<std::string> stored(result.stored_chains);
+  for (const ChainRange& group : groups_of({0, result.chains.size()})) {
+    const auto of_group = stored.subspan(group.first, group.end - group.first);
+    if (std::ranges::all_of(of_group, is_sampling)) continue;
+    for (std::size_t c = group.first; c < group.end; ++c) {
+      result.chains[c] = ChainResult{};
+      stored[c].clear();
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t fresh_seed() {
@@ -96,8 +165,7 @@ std::uint64_t fresh_seed() {
 
 SampleResult sample(const Density& density, const SampleSettings& settings,
                     const SampleControl& control) {
-  settings.check();
-  if (control.progress != nullptr) check_progress(*control.progress, settings);
+  check(settings, control);
   SampleResult result;
   result.quantities = density.quantities();
   result.names = names_of(result.quantities);
@@ -106,14 +174,22 @@ SampleResult sample(const Density& density, const SampleSettings& settings,
   result.recycle_generated = settings.recycle_generated;
   result.seed = settings.seed ? *settings.seed : fresh_seed();
   result.chains.resize(static_cast<std::size_t>(settings.chains));
-
-  const auto draws = static_cast<std::uint64_t>(settings.draws);
-  RunningChains(density, settings, control, result).run();
-  read_kept(density, columns_of_states(result), result);
-  for (const ChainResult& chain : result.chains) {
-    result.stopped = result.stopped || chain.record.size() < draws;
-  }
+  if (control.keep_chains) result.stored_chains.resize(result.chains.size());
+  run_chains(result, density, settings, control);
   return result;
+}
+
+void extend(SampleResult& result, const Density& density, const SampleSettings& settings,
+            const SampleControl& control) {
+  check(settings, control);
+  if (result.stored_chains.size() != result.chains.size() ||
+      result.chains.size() != static_cast<std::size_t>(settings.chains)) {
+    throw DataError(
+        "this result cannot be extended: it does not hold the states of these chains; sample with "
+        "keep_chains");
+  }
+  restart_warming_groups(result, settings);
+  run_chains(result, density, settings, control);
 }
 
 }  // namespace rehmc

@@ -30,7 +30,8 @@ struct Look;
 class Job {
  public:
   /// The folder must exist. Chains with a checkpoint continue from it; others start.
-  Job(const Density& density, const Manifest& manifest, const RunFolder& folder);
+  Job(const Density& density, const Manifest& manifest, const RunFolder& folder,
+      ThreadHooks hooks = {});
   ~Job();
 
   /// Samples until all draws are taken, the conditions of `until` hold, or `interrupts` is no

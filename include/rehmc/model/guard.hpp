@@ -42,7 +42,7 @@ class Guard {
   explicit Guard(Density density);
 
   /// The log density at x, and its gradient; -inf where the model failed, with the fault counted
-  /// and the gradient unspecified. Never throws what the model threw.
+  /// and the gradient unspecified. Of what the model throws, only an Abort passes.
   double operator()(std::span<const double> x, std::span<double> gradient);
 
   /// The same without checking the gradient, for callers who detect one that is not finite

@@ -30,6 +30,9 @@ struct NetcdfInfo {
   std::size_t thin = 1;  ///< every thin-th draw is stored, beginning with the first
 };
 
+/// Whether this library was built with netCDF.
+bool writes_netcdf() noexcept;
+
 /// Writes a result with these groups:
 ///
 /// - `posterior` and `sample_stats`, dimensions (chain, draw). Parameters of one base name whose
@@ -50,7 +53,7 @@ struct NetcdfInfo {
 ///   `log_weight` is -inf. The weights of a draw sum to 1.
 ///
 /// Chains of unequal length are cut to the shortest. The file is complete or does not exist.
-/// FileError names the path and the netCDF library's message.
+/// FileError names the path and the netCDF library's message; ConfigError without netCDF.
 void write_netcdf(const std::filesystem::path& path, const SampleResult& result,
                   const NetcdfInfo& info);
 

@@ -40,6 +40,8 @@ struct SampleResult {
   /// or none. cut_to_shortest() makes them equal.
   bool stopped = false;
   std::vector<ChainResult> chains;
+  /// Archives of the chains, if they were to be kept; empty for a chain that never began.
+  std::vector<std::string> stored_chains{};
 
   /// Whether a value in this column depends on random numbers besides the state.
   bool is_random(std::size_t column) const {

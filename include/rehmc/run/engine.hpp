@@ -34,6 +34,13 @@ struct EngineSettings {
   std::size_t batch = 32;   ///< most chains at once in a thread, for the batch engine
 };
 
+/// Called in every thread that runs chains, before the first of them and after the last: for models
+/// that need something of their own in each thread. They must not throw.
+struct ThreadHooks {
+  std::function<void()> begin{};
+  std::function<void()> end{};
+};
+
 /// Runs chains in parallel. In a batch, every chain runs on its own fiber, with the usual kernel:
 /// when it needs a gradient, it waits until all other chains of its batch need theirs or have
 /// ended. No chain waits for another's trajectory.
@@ -42,7 +49,7 @@ struct EngineSettings {
 class Engine {
  public:
   /// ConfigError for no chains, or batches of none.
-  Engine(const Density& density, const EngineSettings& settings);
+  Engine(const Density& density, const EngineSettings& settings, ThreadHooks hooks = {});
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -71,6 +78,7 @@ class Engine {
   class Batches;
 
   Density density_;
+  ThreadHooks hooks_;
   std::size_t chains_;
   std::size_t threads_;
   std::size_t fibers_ = 1;

@@ -1,0 +1,70 @@
+"""Fits for ArviZ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+
+if TYPE_CHECKING:
+    from ._fit import Fit
+
+QUANTILES = ("q2.5", "q5", "q25", "q50", "q75", "q95", "q97.5")
+ESTIMATES = ("mean", "sd", *QUANTILES)
+
+
+def _dataset(fit: Fit, values: dict[str, Any], leading: tuple[str, ...]) -> Any:
+    import xarray
+
+    coords: dict[str, Any] = {}
+    data = {}
+    for variable in fit._variables:
+        array = values[variable.name]
+        named = variable.dims if len(variable.dims) == len(variable.shape) else ()
+        dims = named or tuple(f"{variable.name}_dim_{k}" for k in range(len(variable.shape)))
+        data[variable.name] = ((*leading, *dims), array)
+        for dim, size in zip(dims, variable.shape):
+            labels = fit._coords.get(dim)
+            coords[dim] = list(labels) if labels is not None and len(labels) == size else np.arange(size)
+    for dim in leading:
+        coords[dim] = np.arange(next(iter(values.values())).shape[leading.index(dim)])
+    attributes = {"inference_library": "rehmc", "inference_library_version": _core.__version__, "created_by": "rehmc"}
+    return xarray.Dataset(data, coords, attributes)
+
+
+def _sharpened(fit: Fit) -> Any:
+    """The best estimates with their errors: `theta` and `theta_mcse`, along the dimension `estimate`."""
+    import xarray
+
+    rows = fit._summary["parameters"]
+    best = [row.get("sharpened") or row.get("recycled") or row["plain"] for row in rows]
+    table = np.array([[row[each] for row in best] for each in ESTIMATES], dtype=np.float64)
+    errors = np.array([[row[f"mcse_{each}"] for row in best] for each in ESTIMATES], dtype=np.float64)
+    columns = fit._columns()
+    values = _dataset(fit, {k: table[:, c] for k, c in columns.items()}, ("estimate",))
+    mcse = _dataset(fit, {k: errors[:, c] for k, c in columns.items()}, ("estimate",))
+    merged = xarray.merge([values, mcse.rename({name: f"{name}_mcse" for name in columns})])
+    return merged.assign_coords(estimate=list(ESTIMATES))
+
+
+def to_arviz(fit: Fit) -> Any:
+    """See `Fit.to_arviz`."""
+    import arviz
+    import xarray
+
+    statistics = xarray.Dataset(
+        {name: (("chain", "draw"), values) for name, values in fit.statistics.items()},
+        {"chain": np.arange(fit.chains), "draw": np.arange(fit.size)},
+    )
+    groups = {"posterior": _dataset(fit, fit.draws, ("chain", "draw")), "sample_stats": statistics}
+    try:
+        groups["recycled_posterior"] = _dataset(fit, fit.recycled, ("chain", "draw", "recycle"))
+    except _core.DataError:
+        pass  # no fixed number of states in every draw
+    if fit.size >= 4:
+        groups["sharpened"] = _sharpened(fit)
+    if hasattr(arviz, "InferenceData"):
+        return arviz.InferenceData(warn_on_custom_groups=False, **groups)
+    return xarray.DataTree.from_dict(groups)
