@@ -144,12 +144,12 @@ torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random mo
 	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/kill $(TORTURE)
 
 .PHONY: torture-fuzz
-torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million damaged inputs to every reader (2 hours)
+torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million damaged inputs to every reader (10 minutes)
 	@cmake --build build/fuzz --target fuzzers
 	@FUZZERS=$(CURDIR)/build/fuzz/tests/torture/fuzz tests/torture/fuzz/run --keep build/fuzz/corpus $(TORTURE)
 
 .PHONY: torture-faults
-torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (2 hours)
+torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (an hour)
 	@cmake --build $(RELEASE) --target rehmc_command fault_shim
 	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/faults $(TORTURE)
 
