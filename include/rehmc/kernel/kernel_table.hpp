@@ -1,6 +1,7 @@
 // The table of kernels: one row per kernel, with everything that distinguishes it from the others.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,11 +66,11 @@ struct KernelTraits {
 enum class KernelKind { REHMC_KERNELS(REHMC_KERNEL_NAME) };
 #undef REHMC_KERNEL_NAME
 
-#define REHMC_KERNEL_COUNT(name, ...) +1
+#define REHMC_KERNEL_KIND(name, ...) KernelKind::name,
 constexpr KernelKind greatest(KernelKind /*of*/) {
-  return static_cast<KernelKind>(0 REHMC_KERNELS(REHMC_KERNEL_COUNT) - 1);
+  return std::max({REHMC_KERNELS(REHMC_KERNEL_KIND) KernelKind{}});
 }
-#undef REHMC_KERNEL_COUNT
+#undef REHMC_KERNEL_KIND
 
 /// The traits of a kernel. ConfigError for an unknown kind.
 const KernelTraits& traits(KernelKind kind);
