@@ -20,6 +20,9 @@ constexpr double most_diverging = 0.0025;
 /// Where a scale varies continuously, the share of divergences grows with a low power of the step
 /// size; where there is a narrowest place, steps that suit it have none.
 constexpr std::array powers{2.0, 4.0, 8.0, 16.0};
+/// That much more likely must it be that the share does not depend on the step size at all: then
+/// shorter steps do not help.
+constexpr double log_certainty = 2;
 
 }  // namespace
 
@@ -39,10 +42,12 @@ double step_accepted_everywhere(const std::vector<std::vector<StepTrial>>& trial
 double step_without_divergences(const std::vector<std::vector<StepTrial>>& trials) {
   double divergences = 0;
   double longest = 0;
+  double all = 0;
   for (const auto& chain : trials) {
     for (const StepTrial& trial : chain) {
       divergences += trial.diverged() ? 1 : 0;
       longest = std::max(longest, trial.step_size);
+      all += 1;
     }
   }
   // One may be chance.
@@ -64,7 +69,8 @@ double step_without_divergences(const std::vector<std::vector<StepTrial>>& trial
     best = log_likelihood;
     step_size = longest * std::pow(most_diverging * exposure / (divergences - 1), 1 / power);
   }
-  return step_size;
+  const bool whatever_the_step = -divergences * std::log(all) > best + log_certainty;
+  return whatever_the_step ? std::numeric_limits<double>::infinity() : step_size;
 }
 
 }  // namespace rehmc

@@ -210,20 +210,47 @@ std::string stan_timing(double seconds_warmup, double seconds_sampling) {
 
 StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
                          const std::vector<std::string>& names)
-    : file_(path), info_(std::move(info)), head_(stan_csv_head(info_, names)) {
-  const bool both = info_.warmup.schedule == WarmupSchedule::pooled;
-  file_.will_patch(head_.num_samples_at, (both ? counts_with_warmup(0) : counts()).size());
-  file_.waiting() += std::exchange(head_.text, {});
+    : file_(path), info_(std::move(info)) {
+  if (waits_for_warmup()) {
+    names_of_head_ = names;
+  } else {
+    write_head(names);
+  }
 }
 
 StanCsvSink::StanCsvSink(const std::filesystem::path& path, StanCsvInfo info,
                          const std::vector<std::string>& names, const FileSeal& seal,
                          std::uint64_t draws)
-    : file_(path, seal), info_(std::move(info)), head_(stan_csv_head(info_, names)), draws_(draws) {
+    : file_(path, seal), info_(std::move(info)), draws_(draws) {
+  if (waits_for_warmup() && seal.bytes == 0) {
+    names_of_head_ = names;
+    return;
+  }
+  head_ = stan_csv_head(info_, names);
   head_.text.clear();
 }
 
+/// What a pooled warmup does is known when it is over. Rows of warmup need a head before.
+bool StanCsvSink::waits_for_warmup() const {
+  return info_.warmup.schedule == WarmupSchedule::pooled && info_.warmup.iterations > 0 &&
+         !info_.save_warmup;
+}
+
+void StanCsvSink::write_head(const std::vector<std::string>& names) {
+  head_ = stan_csv_head(info_, names);
+  const bool both = info_.warmup.schedule == WarmupSchedule::pooled;
+  file_.will_patch(head_.num_samples_at, (both ? counts_with_warmup(0) : counts()).size());
+  file_.waiting() += std::exchange(head_.text, {});
+}
+
 void StanCsvSink::begin(const SamplingStart& start) {
+  if (names_of_head_) {
+    const MetricKind kind = start.tuning.metric->kind();
+    info_.warmup.metric = kind == MetricKind::low_rank ? MetricKind::diagonal : kind;
+    info_.warmup.initial_metric = nullptr;
+    write_head(*names_of_head_);
+    names_of_head_.reset();
+  }
   file_.waiting() += stan_adaptation(info_, start.tuning);
 }
 
@@ -241,6 +268,7 @@ std::string StanCsvSink::counts_with_warmup(std::uint64_t warmup) const {
 }
 
 void StanCsvSink::sync() {
+  if (names_of_head_) return;
   // The number of iterations of a pooled warmup is known once they are recorded.
   const bool both = warmup_ > 0 && info_.warmup.schedule == WarmupSchedule::pooled;
   file_.patch(head_.num_samples_at, both ? counts_with_warmup(warmup_) : counts());
@@ -248,6 +276,10 @@ void StanCsvSink::sync() {
 }
 
 void StanCsvSink::finish(const ChainFacts& facts) {
+  if (names_of_head_) return;
+  if (info_.warmup.schedule == WarmupSchedule::pooled && facts.warmup_iterations > 0) {
+    file_.patch(head_.num_samples_at, counts_with_warmup(facts.warmup_iterations));
+  }
   file_.sync_closing(stan_timing(facts.seconds_warmup, facts.seconds_sampling));
 }
 

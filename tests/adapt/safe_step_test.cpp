@@ -66,6 +66,11 @@ TEST(StepWithoutDivergences, FollowsThePowerWithWhichTheyGrow) {
   EXPECT_NEAR(step_without_divergences(diverging(0.04, 8)), std::pow(1.0 / 16, 1.0 / 8), 0.03);
 }
 
+// As where a model fails at random.
+TEST(StepWithoutDivergences, IsUnknownWhereTheStepDoesNotMatter) {
+  EXPECT_EQ(step_without_divergences(diverging(0.3, 0)), std::numeric_limits<double>::infinity());
+}
+
 TEST(StepWithoutDivergences, IsUnknownFromOne) {
   Trials one = trials(1, 1, 0, 0);
   EXPECT_EQ(step_without_divergences(one), std::numeric_limits<double>::infinity());

@@ -71,6 +71,15 @@ class Sample(unittest.TestCase):
         again = rehmc("summary", run).stdout
         self.assertIn(first + "\n" + second, again)
 
+    def test_the_csv_head_states_what_warmup_did(self):
+        forms = {"diag": ("diag_e", "Diagonal elements"), "dense": ("dense_e", "Elements"), "low-rank": ("diag_e", "Diagonal elements")}
+        for metric, (form, elements) in forms.items():
+            run, _ = self.sample(f"head-{metric}", "--metric", metric)
+            text = (run / "chain-1.csv").read_text()
+            self.assertIn(f"metric = {form}\n", text)
+            self.assertIn(f"# {elements} of inverse mass matrix:", text)
+            self.assertRegex(text, f"num_warmup = {self.summary(run)['warmup']['iterations']} +\n")
+
     def test_until_precise_stops_when_everything_is_known(self):
         run = self.path / "precise"
         result = rehmc("sample", "eight-schools", "--seed", 4, "--until", "precise", "--draws", 20000, "--output", run)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,9 @@ std::string stan_adaptation(const StanCsvInfo& info, const Tuning& tuning);
 /// The comments after the last row.
 std::string stan_timing(double seconds_warmup, double seconds_sampling);
 
-/// Writes the Stan CSV file of a chain: every `info.thin`-th draw.
+/// Writes the Stan CSV file of a chain: every `info.thin`-th draw. Unless rows of warmup are
+/// recorded, the head is written after a pooled warmup, and states what that did: until then the
+/// file is empty.
 class StanCsvSink final : public Sink {
  public:
   /// A new file.
@@ -81,11 +84,14 @@ class StanCsvSink final : public Sink {
  private:
   /// What is written over the numbers of draws, and of iterations of warmup in the next line.
   std::string counts() const;
+  bool waits_for_warmup() const;
+  void write_head(const std::vector<std::string>& names);
   std::string counts_with_warmup(std::uint64_t warmup) const;
 
   GrowingFile file_;
   StanCsvInfo info_;
-  StanCsvHead head_;  ///< without its text
+  StanCsvHead head_;                                       ///< without its text
+  std::optional<std::vector<std::string>> names_of_head_;  ///< until it is written
   std::uint64_t draws_ = 0;
   std::uint64_t warmup_ = 0;  ///< iterations of warmup, if they are recorded
 };
