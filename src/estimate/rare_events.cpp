@@ -89,10 +89,13 @@ double unseen_remainder(const ChainTable& target, double squared_error_of_target
       [&](std::size_t a, std::size_t b) { return std::abs(whole[a]) > std::abs(whole[b]); });
   order.resize(count);
   if (order.empty()) return 0;
-  double unexplained = unseen.least_left;
+  double unexplained = 0;
   for (const std::size_t k : order) {
     if (whole[k] != 0) unexplained = std::max(unexplained, std::pow(rest[k] / whole[k], 2));
   }
+  // What leaves nothing of the largest but rounding is an identity, which holds beyond them.
+  constexpr double rounding = 1e-8;
+  if (unexplained > rounding) unexplained = std::max(unexplained, unseen.least_left);
   return unseen.growth * unexplained * std::pow(whole[order.front()], 2);
 }
 

@@ -45,8 +45,10 @@ TEST(UnseenRemainder, IsNoLessThanTheLeastThatIsLeft) {
   EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, left, {2, 0.9 * of_the_worst}),
                    200 * of_the_worst);
   EXPECT_DOUBLE_EQ(unseen_remainder(target, squared_error, left, {2, 0.5}), 100);
+  // An identity holds beyond the extremes as well.
+  EXPECT_EQ(unseen_remainder(target, squared_error, table_with({0, 0, 0, 0, 0, 5}), {2, 0.25}), 0);
   EXPECT_DOUBLE_EQ(
-      unseen_remainder(target, squared_error, table_with({0, 0, 0, 0, 0, 5}), {2, 0.25}), 50);
+      unseen_remainder(target, squared_error, table_with({0.01, 0, 0, 0, 0, 5}), {2, 0.25}), 50);
 }
 
 TEST(RareEvents, AnExpectedExcursionCountsIfItIsMoreThanTheLargestSays) {

@@ -38,8 +38,10 @@ MeanError with_unseen_events(const ChainTable& series, double squared_error, dou
 
 /// An excursion of a target beyond the largest seen.
 struct UnseenExcursion {
-  double growth = 0;      ///< its mean square, over the square of the largest seen
-  double least_left = 0;  ///< the least share of that mean square that control variates leave
+  double growth = 0;  ///< its mean square, over the square of the largest seen
+  /// The least share of that mean square that control variates leave, unless nothing but rounding
+  /// is left of the largest excursions seen.
+  double least_left = 0;
 };
 
 /// What is left of a target when control variates have explained it, about its mean, and the target
