@@ -58,7 +58,7 @@ int export_recycled(const ExportOptions& options) {
   const SampleResult result = load_with_kept(folder, manifest, options.trusted);
   std::filesystem::create_directories(output);
   if (options.form == "netcdf") {
-    export_netcdf(output / "posterior.nc", folder, manifest, result);
+    export_netcdf(output / "posterior.nc", folder, manifest, result, true);
   } else {
     const auto thin = static_cast<std::uint64_t>(manifest.settings.thin);
     for (std::size_t chain = 0; chain < result.chains.size(); ++chain) {

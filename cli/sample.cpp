@@ -309,7 +309,8 @@ void add_output_options(Command command, SampleOptions& options) {
   command.flag("--no-sharpen-data", options.no_sharpen_data,
                "do not store the gradients that rehmc summary --sharpen and resume need");
   command.flag("--recycled-csv", options.run.recycled_csv,
-               "also write the recycled states as text: recycled-N.csv");
+               "also write the recycled states for other programs: recycled-N.csv, and the group "
+               "recycled_posterior of posterior.nc");
   command.flag("--no-draws", options.no_draws,
                "store no draws, only running summaries, in bounded memory and disk space");
   command.option("--until", options.run.until,

@@ -124,7 +124,7 @@ void write_report(const RunFolder& folder, const Manifest& manifest, const Sampl
 }
 
 void export_netcdf(const std::filesystem::path& path, const RunFolder& folder,
-                   const Manifest& manifest, const SampleResult& result) {
+                   const Manifest& manifest, const SampleResult& result, bool recycled) {
   const PredictiveColumns predictive = predictive_columns(manifest.settings, result.quantities);
   NetcdfInfo info;
   info.version = manifest.version;
@@ -133,6 +133,7 @@ void export_netcdf(const std::filesystem::path& path, const RunFolder& folder,
   info.thin = static_cast<std::size_t>(manifest.settings.thin);
   info.log_likelihood = predictive.log_likelihood;
   info.predictive = predictive.predictive;
+  info.recycled = recycled;
   add_data(folder, result, info);
   write_netcdf(path, result, info);
 }
@@ -168,8 +169,9 @@ RunSummary finish_run(const RunFolder& folder, const Manifest& manifest, SampleR
                 archive_estimates(summary, result, estimates_key(folder, manifest)));
   }
 
-  if (writes_netcdf() && !summary.from_chunks)
-    export_netcdf(folder.netcdf(), folder, manifest, result);
+  if (writes_netcdf() && !summary.from_chunks) {
+    export_netcdf(folder.netcdf(), folder, manifest, result, manifest.settings.recycled_csv);
+  }
 
   // A trajectory can only start from the coordinates themselves.
   if (density != nullptr && density->dimension() >= 2 && density->reads_coordinates()) {

@@ -10,6 +10,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/output/variable_grids.hpp"
 
 namespace rehmc {
@@ -25,8 +26,8 @@ std::vector<std::size_t> columns_of(const std::vector<std::string>& parameters,
   for (const std::string& name : parameters) {
     const auto found = std::find(result.names.begin(), result.names.end(), name);
     if (found == result.names.end()) {
-      throw DataError(
-          fmt::format("the program has the parameter {}, of which the run has no draws", name));
+      throw DataError(fmt::format("the program has the parameter {}, of which the run has no draws",
+                                  stan_name(name)));
     }
     columns.push_back(static_cast<std::size_t>(found - result.names.begin()));
   }
@@ -35,8 +36,8 @@ std::vector<std::size_t> columns_of(const std::vector<std::string>& parameters,
         std::find(columns.begin(), columns.end(), k) != columns.end()) {
       continue;
     }
-    throw DataError(
-        fmt::format("the run has the parameter {}, but the program has not", result.names[k]));
+    throw DataError(fmt::format("the run has the parameter {}, but the program has not",
+                                stan_name(result.names[k])));
   }
   return columns;
 }

@@ -516,7 +516,9 @@ void write_netcdf(const std::filesystem::path& path, const SampleResult& result,
     writer.data("observed_data", info.observed);
     writer.data("constant_data", info.constant);
     writer.sample_stats("sample_stats", sampling, true);
-    if (result.kernel.recycling.kind != RecyclingKind::none) writer.recycled_posterior(sampling);
+    if (info.recycled && result.kernel.recycling.kind != RecyclingKind::none) {
+      writer.recycled_posterior(sampling);
+    }
   }
   if (warmup.draws > 0) {
     writer.draws("warmup_posterior", warmup, writer.everything());

@@ -42,35 +42,61 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
   return order;
 }
 
-/// The own features of some coordinates side by side.
-OwnFeatures features_of(Run& run, std::size_t fold, const std::vector<Index>& coordinates,
-                        const Estimate& known) {
-  OwnFeatures all;
-  all.layout = {run.powers(fold), to_index(known.quantiles.size()), to_index(coordinates.size())};
-  all.columns.resize(to_index(run.table.draws()), all.layout.count());
-  const SteinFrame& frame = run.frames[fold];
-  Index place = 0;
-  for (const Index i : coordinates) {
-    std::vector<double> thresholds;
-    for (const QuantileEstimate& quantile : known.quantiles) {
-      thresholds.push_back(frame.centre[i] +
-                           frame.scale[i] * normal_quantile(quantile.probability));
-    }
-    const CoordinateStates states = run.coordinate(fold, i);
-    const OwnFeatures powers = powers_of(run, fold, i, states);
-    const OwnFeatures own = with_thresholds(run, fold, i, states, powers, thresholds);
-    all.layout.of_coordinate(place++).of(all.columns) = own.columns;
-    all.shapes.insert(all.shapes.end(), own.shapes.begin(), own.shapes.end());
-  }
-  return all;
-}
+/// The own features of coordinates as functions of many coordinates use them: with thresholds where
+/// a normal law of the coordinate would have the quantiles. All functions share them.
+class SharedFeatures {
+ public:
+  explicit SharedFeatures(Run& run) : run_(run) {}
 
-FitTask task_of_function(Run& run, std::size_t k, const ScalarStates& scalar) {
+  /// Those of some coordinates side by side.
+  OwnFeatures of(std::size_t fold, const std::vector<Index>& coordinates, const Estimate& known) {
+    std::vector<double> scores;
+    for (const QuantileEstimate& quantile : known.quantiles) {
+      scores.push_back(normal_quantile(quantile.probability));
+    }
+    if (scores != scores_) known_.clear();
+    scores_ = std::move(scores);
+    OwnFeatures all;
+    all.layout = {run_.powers(fold), to_index(scores_.size()), to_index(coordinates.size())};
+    all.columns.resize(to_index(run_.table.draws()), all.layout.count());
+    Index place = 0;
+    for (const Index i : coordinates) {
+      const OwnFeatures& own = of_coordinate(fold, i);
+      all.layout.of_coordinate(place++).of(all.columns) = own.columns;
+      all.shapes.insert(all.shapes.end(), own.shapes.begin(), own.shapes.end());
+    }
+    return all;
+  }
+
+ private:
+  const OwnFeatures& of_coordinate(std::size_t fold, Index i) {
+    constexpr Index most_numbers = Index{1} << 23;
+    const auto found = known_.find({fold, i});
+    if (found != known_.end()) return found->second;
+    const Index numbers =
+        to_index(run_.table.draws()) * (run_.powers(fold) + 2 * to_index(scores_.size()));
+    if (to_index(known_.size() + 1) * numbers > most_numbers) known_.clear();
+    std::vector<double> thresholds;
+    for (const double score : scores_) {
+      thresholds.push_back(run_.frames[fold].centre[i] + run_.frames[fold].scale[i] * score);
+    }
+    const CoordinateStates states = run_.coordinate(fold, i);
+    const OwnFeatures powers = powers_of(run_, fold, i, states);
+    return known_[{fold, i}] = with_thresholds(run_, fold, i, states, powers, thresholds);
+  }
+
+  Run& run_;
+  std::vector<double> scores_;
+  std::map<std::pair<std::size_t, Index>, OwnFeatures> known_;  ///< by fold and coordinate
+};
+
+FitTask task_of_function(Run& run, std::size_t k, const ScalarStates& scalar,
+                         SharedFeatures& features) {
   FitTask task{k, ScalarFit(run, scalar), {}, std::make_shared<std::vector<CoordinateStates>>()};
   const Eigen::VectorXd series =
       run.table.draw_means([&](Index s) { return task.fit.target().values()[s]; });
   for (std::size_t f = 0; f < run.folds.size(); ++f) {
-    task.own.push_back(features_of(run, f, best_coordinates(run, f, series), scalar.known));
+    task.own.push_back(features.of(f, best_coordinates(run, f, series), scalar.known));
   }
   return task;
 }
@@ -104,7 +130,10 @@ class Sharpener {
       if (!no_check_ || !of_coordinate_[static_cast<std::size_t>(i)].empty()) do_coordinate(i);
     }
     if (!no_check_) check_.add_blocks();
-    for (const std::size_t k : functions_) group_.add(task_of_function(run_, k, scalars_[k]));
+    SharedFeatures features(run_);
+    for (const std::size_t k : functions_) {
+      group_.add(task_of_function(run_, k, scalars_[k], features));
+    }
     group_.flush();
     return check_.result();
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "record_series.hpp"
+#include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 
@@ -25,7 +26,7 @@ bool all_finite(const std::vector<Series>& chains) {
 
 LooSummary summarise_loo(const SampleResult& result, const std::vector<std::size_t>& columns) {
   LooSummary summary;
-  for (const std::size_t column : columns) summary.names.push_back(result.names[column]);
+  for (const std::size_t column : columns) summary.names.push_back(stan_name(result.names[column]));
   if (columns.size() < 2) {
     summary.refused = fmt::format(
         "{} is a single number; leave-one-out needs one log likelihood for every observation, as "
@@ -43,7 +44,8 @@ LooSummary summarise_loo(const SampleResult& result, const std::vector<std::size
   for (const std::size_t column : columns) {
     observations.push_back(drawn_series(result, column));
     if (all_finite(observations.back())) continue;
-    summary.refused = fmt::format("{} is not finite in some draws", result.names[column]);
+    summary.refused =
+        fmt::format("{} is not finite in some draws", stan_name(result.names[column]));
     return summary;
   }
   summary.loo = leave_one_out(observations);

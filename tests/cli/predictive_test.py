@@ -71,7 +71,7 @@ class Predictive(unittest.TestCase):
         _, everything = self.summary(self.run_with("--sharpen", "all", name="all"))
         for name, parameter in usual.items():
             of_state = not name.startswith("y_rep")
-            is_parameter = name in ("mu", "s", "z.1", "z.2")
+            is_parameter = name in ("mu", "s", "z[1]", "z[2]")
             self.assertEqual("recycled" in parameter, is_parameter, name)
             self.assertEqual("recycled" in everything[name], of_state, name)
             self.assertEqual(parameter["plain"], everything[name]["plain"])
@@ -85,15 +85,15 @@ class Predictive(unittest.TestCase):
         run = self.run_with()
         told, parameters = self.summary(run)
         loo = told["loo"]
-        self.assertEqual([point["name"] for point in loo["observations"]], [f"log_lik.{n}" for n in range(1, 6)])
+        self.assertEqual([point["name"] for point in loo["observations"]], [f"log_lik[{n}]" for n in range(1, 6)])
         self.assertAlmostEqual(sum(point["elpd"] for point in loo["observations"]), loo["elpd"], places=10)
         # What is left out is predicted worse than what was seen.
-        self.assertLess(loo["elpd"], sum(parameters[f"log_lik.{n}"]["plain"]["mean"] for n in range(1, 6)))
+        self.assertLess(loo["elpd"], sum(parameters[f"log_lik[{n}]"]["plain"]["mean"] for n in range(1, 6)))
         result = rehmc("summary", run)
         self.assertIn("LOO: elpd", result.stdout)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout)["loo"], loo)
         other, _ = self.summary(self.run_with("--log-lik", "y_rep", name="other"))
-        self.assertEqual(other["loo"]["observations"][0]["name"], "y_rep.1")
+        self.assertEqual(other["loo"]["observations"][0]["name"], "y_rep[1]")
         none, _ = self.summary(self.run_with(program=MODEL, name="none"))
         self.assertNotIn("loo", none)
 
@@ -103,7 +103,7 @@ class Predictive(unittest.TestCase):
         self.assertIn("LOO: not computed: effect is a single number", rehmc("summary", run).stdout)
         infinite = MODEL + "generated quantities { vector[2] log_lik = [mu, log(0)]'; }"
         run = self.run_with(program=infinite, name="infinite")
-        self.assertIn("log_lik.2 is not finite", self.summary(run)[0]["loo"]["refused"])
+        self.assertIn("log_lik[2] is not finite", self.summary(run)[0]["loo"]["refused"])
 
     def test_bad_options(self):
         self.assert_says(self.sample("--log-lik", "nowhere"), 78, "log-lik", "'nowhere' matches no")
@@ -155,8 +155,8 @@ class Predictive(unittest.TestCase):
         run = self.run_with("--drop", "t")
         for program, part in (
             (MODEL, "no generated quantities"),
-            (MODEL.replace("vector[2] z", "vector[3] z") + GENERATED, "z.3"),
-            (MODEL.replace("vector[2] z;", "").replace("z ~ std_normal();", "") + GENERATED, "z.1"),
+            (MODEL.replace("vector[2] z", "vector[3] z") + GENERATED, "z[3]"),
+            (MODEL.replace("vector[2] z;", "").replace("z ~ std_normal();", "") + GENERATED, "z[1]"),
         ):
             other = self.write("other.stan", program)
             self.assert_says(rehmc("generate", run, other, "--output", self.folder / "no"), 65, part)

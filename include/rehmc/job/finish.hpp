@@ -32,9 +32,9 @@ RunSummary summarise_job(const Manifest& manifest, const SampleResult& result, b
 void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
                   const RunSummary& summary);
 
-/// Writes a netCDF file of a run, with everything that its records know of kept states.
+/// Writes a netCDF file of a run; with `recycled`, also what its records know of kept states.
 void export_netcdf(const std::filesystem::path& path, const RunFolder& folder,
-                   const Manifest& manifest, const SampleResult& result);
+                   const Manifest& manifest, const SampleResult& result, bool recycled);
 
 /// Writes everything into the folder. `density` may be null: then the report shows the trajectory
 /// that is already stored. `known`: estimates of exactly these draws, if there are any.

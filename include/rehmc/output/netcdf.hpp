@@ -27,6 +27,7 @@ struct NetcdfInfo {
   /// Numbers and arrays of numbers, by name: the groups observed_data and constant_data.
   std::map<std::string, DataArray> observed{};
   std::map<std::string, DataArray> constant{};
+  bool recycled = true;  ///< whether to write recycled states
   std::size_t thin = 1;  ///< every thin-th draw is stored, beginning with the first
 };
 
@@ -43,8 +44,8 @@ bool writes_netcdf() noexcept;
 /// any.
 ///   What is in the first two is not in `posterior`.
 /// - `warmup_posterior` and `warmup_sample_stats`, if warmup was recorded.
-/// - `recycled_posterior`, if the run recycled: parameters, and other columns that are known of
-/// kept
+/// - `recycled_posterior`, if it is wanted and the run recycled: parameters, and other columns that
+/// are known of kept
 ///   states. If every draw keeps the same number of states,
 ///   its dimensions are (chain, draw, recycle), with a variable `log_weight` if the states of a
 ///   draw differ in weight. If the number varies, they are (chain, state), draw by draw, with
