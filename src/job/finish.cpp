@@ -102,6 +102,28 @@ std::optional<RunSummary> stored_summary(const RunFolder& folder, const Manifest
 
 namespace {
 
+/// The variables that replicate data which the folder has.
+std::vector<PredictiveCheck> predictive_checks(const RunFolder& folder, const Manifest& manifest,
+                                               const SampleResult& result) {
+  std::vector<PredictiveCheck> checks;
+  if (!std::filesystem::exists(folder.data()) || result.quantities.empty()) return checks;
+  for (const std::size_t column :
+       predictive_columns(manifest.settings, result.quantities).predictive) {
+    const std::string& name = result.names[column];
+    const std::string variable = name.substr(0, name.find_first_of(".:"));
+    if (checks.empty() || checks.back().name != variable) checks.push_back({variable, {}, {}});
+    checks.back().columns.push_back(column);
+  }
+  if (checks.empty()) return checks;
+  const auto arrays = data_arrays(read_file(folder.data()));
+  for (PredictiveCheck& check : checks) {
+    const auto found = arrays.find(predicted_name(check.name));
+    if (found != arrays.end()) check.observed = found->second.values;
+  }
+  std::erase_if(checks, [](const PredictiveCheck& check) { return check.observed.size() < 2; });
+  return checks;
+}
+
 void write_page(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
                 const RunSummary& summary) {
   ReportInfo info;
@@ -111,6 +133,7 @@ void write_page(const RunFolder& folder, const Manifest& manifest, const SampleR
   info.command = command_again(manifest);
   info.settings = shown_settings(manifest.settings);
   info.trajectory = read_trajectory(folder);
+  info.predictive = predictive_checks(folder, manifest, result);
   write_whole(folder.report(), report_page(result, summary, info));
 }
 

@@ -102,6 +102,32 @@ std::optional<DensityPair> parameter_densities(const SampleResult& result, std::
   return pair;
 }
 
+std::optional<ReplicateDensities> replicate_densities(const SampleResult& result,
+                                                      const PredictiveCheck& check) {
+  const std::size_t draws = total_draws(result);
+  const std::size_t stride = stride_for(draws, most_replicates);
+  std::vector<std::vector<double>> replicated;
+  std::vector<double> all = check.observed;
+  for (std::size_t at = 0; at < draws; at += stride) {
+    std::size_t draw = at;
+    std::size_t chain = 0;
+    while (draw >= result.chains[chain].record.size()) draw -= result.chains[chain++].record.size();
+    const auto row = result.chains[chain].record.draw(draw);
+    std::vector<double>& values = replicated.emplace_back();
+    for (const std::size_t column : check.columns) values.push_back(row[column]);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  auto grid = density_grid(std::move(all), curve_points);
+  if (!grid || replicated.empty()) return std::nullopt;
+  // The bandwidth for as many numbers as one data set has.
+  const auto own = density_grid(check.observed, curve_points);
+  if (own) grid->bandwidth = own->bandwidth;
+  ReplicateDensities densities{*grid, density_curve(*grid, check.observed), {}};
+  for (const auto& values : replicated)
+    densities.replicates.push_back(density_curve(*grid, values));
+  return densities;
+}
+
 std::optional<DensityPair> energy_densities(const SampleResult& result, std::size_t stride) {
   std::vector<double> centred;
   std::vector<double> change;

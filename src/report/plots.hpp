@@ -8,6 +8,7 @@
 
 #include "density_curve.hpp"
 #include "rehmc/output/sample_result.hpp"
+#include "rehmc/report/report.hpp"
 #include "shown_draws.hpp"
 
 namespace rehmc::report {
@@ -34,6 +35,14 @@ struct DensityPair {
 /// Of a parameter: from draws, and from recycled states if wanted. None if the draws do not vary.
 std::optional<DensityPair> parameter_densities(const SampleResult& result, std::size_t parameter,
                                                bool recycled, std::size_t stride);
+/// Of observed data, and of those that some draws replicate.
+struct ReplicateDensities {
+  DensityGrid grid;
+  std::vector<double> observed;
+  std::vector<std::vector<double>> replicates;
+};
+std::optional<ReplicateDensities> replicate_densities(const SampleResult& result,
+                                                      const PredictiveCheck& check);
 /// Of energies about their chain's mean, and of their changes from draw to draw.
 std::optional<DensityPair> energy_densities(const SampleResult& result, std::size_t stride);
 

@@ -20,6 +20,7 @@ extern const std::string_view headline_js;
 extern const std::string_view main_js;
 extern const std::string_view pairs_js;
 extern const std::string_view parameter_js;
+extern const std::string_view predictive_js;
 extern const std::string_view settings_js;
 extern const std::string_view svg_js;
 extern const std::string_view table_js;

@@ -131,6 +131,38 @@ Json warmup_json(const WarmupSummary& warmup) {
           {"stages", std::move(stages)}};
 }
 
+Json predictive_json(const SampleResult& result, const std::vector<PredictiveCheck>& checks) {
+  Json json = Json::array();
+  for (const PredictiveCheck& check : checks) {
+    const auto densities = replicate_densities(result, check);
+    if (!densities || json.size() == most_predictive) continue;
+    Json replicates = Json::array();
+    for (const auto& curve : densities->replicates) replicates.push_back(numbers(curve, 3));
+    json.push_back({{"name", shortened(check.name, most_name_bytes)},
+                    {"least", number(densities->grid.least)},
+                    {"most", number(densities->grid.most)},
+                    {"observed", numbers(densities->observed, 3)},
+                    {"replicates", std::move(replicates)}});
+  }
+  return json;
+}
+
+/// Leave-one-out; null if the run has none. Of very many observations, the first.
+Json loo_json(const std::optional<LooSummary>& summary) {
+  if (!summary || !summary->refused.empty()) return nullptr;
+  const Loo& loo = summary->loo;
+  const std::size_t shown = std::min(loo.points.size(), most_observations);
+  Json shapes = Json::array();
+  Json names = Json::array();
+  for (std::size_t i = 0; i < shown; ++i) {
+    shapes.push_back(number(loo.points[i].shape, 3));
+    if (i < summary->names.size()) names.push_back(shortened(summary->names[i], most_name_bytes));
+  }
+  return {{"elpd", number(loo.elpd)},    {"error", number(loo.error)},
+          {"p_loo", number(loo.p_loo)},  {"good", number(loo.good_shape, 3)},
+          {"shapes", std::move(shapes)}, {"names", std::move(names)}};
+}
+
 Json settings_json(std::span<const ReportSetting> settings) {
   Json pairs = Json::array();
   for (const ReportSetting& each : settings.first(std::min(settings.size(), most_settings))) {
@@ -204,6 +236,8 @@ std::string report_data(const SampleResult& result, const RunSummary& run, const
   json["points"] = draws_json(shown);
   json["pair"] = parameters.pair;
   json["parameters"] = parameters_json(result, summary, parameters, shown, curve_stride);
+  json["predictive"] = predictive_json(result, info.predictive);
+  json["loo"] = loo_json(run.loo);
   json["energy"] = energy_json(energy_densities(result, curve_stride));
   json["trajectory"] = trajectory_json(info.trajectory);
   return script_text(json);

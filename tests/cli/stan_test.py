@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -684,6 +685,22 @@ class Shown(Folder):
         chosen = rehmc("summary", self.folder / "logit", "log_lik[3]", "L").stdout
         self.assertEqual([line.split()[0] for line in chosen.split("parameter ")[1].splitlines()[1:6]],
                          ["L[2,1]", "L[2,2]", "log_lik[3]", "L[1,1]", "L[1,2]"])
+
+    def test_the_page_shows_predictions_and_leave_one_out(self):
+        result = self.program(
+            "line",
+            "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } model { m ~ normal(0, 5); s ~ normal(0, 2); y ~ normal(m, s); }\n"
+            "generated quantities { vector[N] log_lik; array[N] real y_rep = normal_rng(rep_vector(m, N), s);\n"
+            "for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | m, s); }",
+            {"N": 30, "y": [math.sin(i) for i in range(30)]},
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = (self.folder / "line" / "report.html").read_text(encoding="utf-8")
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1))
+        self.assertEqual([check["name"] for check in data["predictive"]], ["y_rep"])
+        self.assertEqual(len(data["predictive"][0]["replicates"]), 40)
+        self.assertEqual(len(data["loo"]["shapes"]), 30)
+        self.assertAlmostEqual(data["loo"]["elpd"], -30 * (math.log(2 * math.pi * 0.5) / 2 + 0.5), delta=3)
 
     def test_data_that_do_not_match_are_told_in_plain_words(self):
         program = "data { int<lower=0> N; array[N] int<upper=3> k; vector[N] x; } parameters { real m; } model { x ~ normal(m, 1); }"

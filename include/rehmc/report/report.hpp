@@ -1,6 +1,7 @@
 // The report: one self-contained page about a run.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ struct ReportSetting {
   bool differs = false;    ///< from the default, or was given although it is the default
 };
 
+/// Data that draws replicate, and the observed ones.
+struct PredictiveCheck {
+  std::string name;                  ///< of the replicated variable
+  std::vector<std::size_t> columns;  ///< of its elements
+  std::vector<double> observed;
+};
+
 /// What the report shows besides draws and summary.
 struct ReportInfo {
   std::string title;                    ///< the model's name
@@ -26,6 +34,7 @@ struct ReportInfo {
   std::string command;                  ///< that reproduces the run
   std::vector<ReportSetting> settings;  ///< in the order to show them
   TracedTrajectory trajectory;          ///< may be empty
+  std::vector<PredictiveCheck> predictive{};
 };
 
 /// The page as HTML, under 6 MB whatever the size of the run.

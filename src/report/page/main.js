@@ -20,6 +20,7 @@ function drawAll() {
     byId("parameter").hidden = true;
   }
   if (!byId("vectors").hidden) drawForest();
+  drawPrediction();
   drawGains();
   drawPair();
   drawPath();
@@ -65,6 +66,7 @@ fillWarmup();
 fillSettings();
 fillMenus();
 setUpForest();
+setUpPrediction();
 setUpSvg();
 markCutTables();
 setUpTheme();
