@@ -224,7 +224,8 @@ nb::bytes to_bytes(const Result& result) {
   ArchiveWriter archive;
   archive(all.names, all.coordinates, all.seed, all.recycle_generated, all.stopped,
           describe(all.kernel.recycling), all.kernel.kind, all.kernel.nuts.max_depth,
-          all.kernel.hmc.weight_by_draws, all.kernel.hmc.jitter_least, all.kernel.hmc.jitter_most);
+          all.kernel.hmc.path_steps, all.kernel.hmc.path_steps_most, all.kernel.hmc.weight_by_draws,
+          all.kernel.hmc.jitter_least, all.kernel.hmc.jitter_most);
   archive(static_cast<std::uint64_t>(all.quantities.size()));
   for (const Quantity& quantity : all.quantities) {
     archive(quantity.name, quantity.coordinate, quantity.generated, quantity.determined,
@@ -250,7 +251,8 @@ Result from_bytes(const nb::bytes& bytes) {
   SampleResult all;
   archive(all.names, all.coordinates, all.seed, all.recycle_generated, all.stopped);
   all.kernel.recycling = parse_recycling(archive.get<std::string>());
-  archive(all.kernel.kind, all.kernel.nuts.max_depth, all.kernel.hmc.weight_by_draws,
+  archive(all.kernel.kind, all.kernel.nuts.max_depth, all.kernel.hmc.path_steps,
+          all.kernel.hmc.path_steps_most, all.kernel.hmc.weight_by_draws,
           all.kernel.hmc.jitter_least, all.kernel.hmc.jitter_most);
   const auto quantities = archive.get<std::uint64_t>();
   for (std::uint64_t q = 0; q < quantities; ++q) {

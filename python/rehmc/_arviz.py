@@ -21,6 +21,8 @@ def _dataset(fit: Fit, values: dict[str, Any], leading: tuple[str, ...]) -> Any:
     coords: dict[str, Any] = {}
     data = {}
     for variable in fit._variables:
+        if variable.name not in values:
+            continue  # not known of recycled states
         array = values[variable.name]
         named = variable.dims if len(variable.dims) == len(variable.shape) else ()
         dims = named or tuple(f"{variable.name}_dim_{k}" for k in range(len(variable.shape)))
@@ -28,8 +30,9 @@ def _dataset(fit: Fit, values: dict[str, Any], leading: tuple[str, ...]) -> Any:
         for dim, size in zip(dims, variable.shape):
             labels = fit._coords.get(dim)
             coords[dim] = list(labels) if labels is not None and len(labels) == size else np.arange(size)
-    for dim in leading:
-        coords[dim] = np.arange(next(iter(values.values())).shape[leading.index(dim)])
+    for axis, dim in enumerate(leading):
+        for array in values.values():
+            coords[dim] = np.arange(array.shape[axis])
     attributes = {"inference_library": "rehmc", "inference_library_version": _core.__version__, "created_by": "rehmc"}
     return xarray.Dataset(data, coords, attributes)
 

@@ -80,14 +80,16 @@ def expectation(fit: Fit, function: Callable[[dict[str, Array]], Any], name: str
     new_kept = [values_at(each["values"]) for each in states]
     assert variable is not None
     # The parameters come along: only with them is it known whether the chains are fit to be sharpened.
-    names = [*view.names, *variable.flat_names({})]
-    joined = [np.ascontiguousarray(np.concatenate(pair, axis=1)) for pair in zip(draws, new_draws)]
-    joined_kept = [np.ascontiguousarray(np.concatenate([s["values"], n], axis=1)) for s, n in zip(states, new_kept)]
+    known = np.isfinite(np.concatenate([s["values"] for s in states])).all(axis=0)
+    own_names = [each for each, is_known in zip(view.names, known) if is_known]
+    names = [*own_names, *variable.flat_names({})]
+    joined = [np.ascontiguousarray(np.concatenate([d[:, known], n], axis=1)) for d, n in zip(draws, new_draws)]
+    joined_kept = [np.ascontiguousarray(np.concatenate([s["values"][:, known], n], axis=1)) for s, n in zip(states, new_kept)]
     positions = [fit._raw.draws(c) for c in range(fit.chains)] if fit._reads_positions() else None
     coordinates = [-1] * len(names) if positions is None else monotone_coordinates(positions, joined)
     result = view.with_quantities(names, coordinates, joined, joined_kept)
     sharpen = bool(fit._settings.get("sharpen", True))
-    parameters = json.loads(result.summary(fit.name, sharpen))["parameters"][len(view.names) :]
+    parameters = json.loads(result.summary(fit.name, sharpen))["parameters"][len(own_names) :]
     for row, own in zip(parameters, variable.flat_names({})):
         row["name"] = own
     return Expectation(*(summary_table(parameters, kind) for kind in KINDS))

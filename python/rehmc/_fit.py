@@ -172,7 +172,7 @@ class Fit:
 
     @cached_property
     def recycled(self) -> dict[str, Array]:
-        """The recycled states by variable, of shape (chains, draws, states, ...)."""
+        """The recycled states by variable, of shape (chains, draws, states, ...); those variables that are known of them."""
         kept = [self._view.kept(c) for c in range(self.chains)]
         counts = {int(n) for k in kept for n in np.unique(np.diff(k["end"], prepend=0))}
         weights = np.concatenate([k["weight"] for k in kept])
@@ -182,7 +182,9 @@ class Fit:
             )
         shape = (self.chains, self.size, counts.pop())
         stacked = np.stack([k["values"] for k in kept]).reshape(*shape, -1)
-        return {name: stacked[..., columns] for name, columns in self._columns().items()}
+        known = {name: stacked[..., columns] for name, columns in self._columns().items()}
+        # Generated quantities are drawn for draws alone; of a loaded run, only the model knows what it computes.
+        return {name: values for name, values in known.items() if not np.isnan(values).all()}
 
     def states(self, chain: int) -> dict[str, Array]:
         """All kept states of a chain: ``values``, ``weight``, ``end`` (of each draw), ``positions``, ``gradients``."""

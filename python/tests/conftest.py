@@ -24,5 +24,5 @@ def schools():
 def same(a, b):
     """Whether two fits have the same draws and recycled states, to the bit."""
     return a.draws.keys() == b.draws.keys() and all(
-        np.array_equal(a.draws[k], b.draws[k]) and np.array_equal(a.recycled[k], b.recycled[k]) for k in a.draws
-    )
+        np.array_equal(a.draws[k], b.draws[k]) for k in a.draws
+    ) and all(np.array_equal(a.recycled[k], b.recycled[k]) for k in a.recycled)
