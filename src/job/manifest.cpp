@@ -241,9 +241,10 @@ Manifest read_manifest(const RunFolder& folder) {
     const Json json = Json::parse(text);
     if (json.at("format") != format_name || json.at("format_version") != format_version) {
       throw DataError(
-          fmt::format("{}: written by another version of rehmc ({}); this one reads "
-                      "format {}",
-                      path, json.value("version", "unknown"), format_version));
+          fmt::format("{}: written by another version of rehmc ({}); this one reads format {}. The "
+                      "draws can still be read: rehmc summary {}, and so on",
+                      path, json.value("version", "unknown"), format_version,
+                      shell_word(folder.draws(0).string())));
     }
     require_checksum(json, folder);
     return understood(json, folder);
