@@ -249,9 +249,10 @@ std::string legend_text(const std::vector<ShownRow>& rows, const RunSummary& sum
                         const Kinds& kinds, const std::string& table) {
   std::string text;
   if (kinds.better()) {
-    text += fmt::format("Estimates are {}{}; ess and rhat are those of the plain chain.\n",
-                        kinds.sharpened ? "sharpened" : "recycled",
-                        table.find(" *") == std::string::npos ? "" : " (*: not)");
+    text += fmt::format(
+        "Estimates are {}{}; ess_bulk, ess_tail and rhat are those of the plain chain.\n",
+        kinds.sharpened ? "sharpened" : "recycled",
+        table.find(" *") == std::string::npos ? "" : " (*: not)");
   }
   if (table.find(exact_text) != std::string::npos) {
     text += fmt::format("{}: more than a million, all but exact.\n", exact_text);

@@ -242,6 +242,8 @@ def test_a_run_that_was_interrupted_is_continued_to_the_same_draws():
         ends.append(1)
         if len(ends) == 900:
             os.kill(os.getpid(), signal.SIGINT)
+        if 900 <= len(ends) < 1900:
+            time.sleep(0.001)  # else a quick machine ends the run before the signal is seen
         return normal(x)
 
     fit = run(interrupting, draws=3000)

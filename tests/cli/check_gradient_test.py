@@ -61,22 +61,22 @@ class CheckGradient(unittest.TestCase):
         self.assertEqual(result.stderr, "rehmc: cannot read no-such-file.json: No such file or directory\n")
 
     def test_absurd_options_are_refused(self):
-        for option, value, code in [
-            ("--points", 0, 64),
-            ("--points", -1, 64),
-            ("--points", "many", 64),
-            ("--points", 10**30, 64),
-            ("--seed", -1, 64),
-            ("--seed", "x", 64),
-            ("--seed", 2**64, 64),
-            ("--radius", 0, 78),
-            ("--radius", "nan", 78),
-            ("--radius", "inf", 78),
-            ("--tolerance", -1, 78),
-            ("--tolerance", "nan", 78),
+        for option, value in [
+            ("--points", 0),
+            ("--points", -1),
+            ("--points", "many"),
+            ("--points", 10**30),
+            ("--seed", -1),
+            ("--seed", "x"),
+            ("--seed", 2**64),
+            ("--radius", 0),
+            ("--radius", "nan"),
+            ("--radius", "inf"),
+            ("--tolerance", -1),
+            ("--tolerance", "nan"),
         ]:
             result = rehmc("check-gradient", "banana", option, value)
-            self.assertEqual((result.returncode, result.stdout), (code, ""), (option, value, result.stderr))
+            self.assertEqual((result.returncode, result.stdout), (78, ""), (option, value, result.stderr))
             self.assertIn(option.strip("-"), result.stderr)
         result = rehmc("check-gradient")
         self.assertEqual((result.returncode, result.stdout), (64, ""))

@@ -12,7 +12,7 @@ from command import rehmc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMANDS = ["sample", "sharpen", "summary", "report", "resume", "extend", "check", "models", "check-gradient", "compile", "cmdstan-exe", "stan", "paper", "help", "completion"]
+COMMANDS = ["sample", "sharpen", "summary", "report", "resume", "extend", "export", "generate", "check", "models", "check-gradient", "compile", "cmdstan-exe", "stan", "paper", "help", "completion"]
 
 
 def shell_blocks(document):
