@@ -20,6 +20,11 @@ USAGE, DATA, NO_INPUT, CONFIG = 64, 65, 66, 78
 SHORT = ["--seed", "3", "--warmup", "100", "--draws", "100"]
 
 
+def csv_name(name):
+    """The name of a parameter in the heads of CSV files: theta[1,2] is theta.1.2 there."""
+    return name.replace("[", ".").replace(",", ".").removesuffix("]")
+
+
 def rows_of(path):
     """The header and the rows of a CSV file, without comments."""
     with open(path, encoding="utf-8") as file:
@@ -159,13 +164,14 @@ class Sample(unittest.TestCase):
         for kernel, more in kernels.items():
             for recycle in ("all", "recursive:4"):
                 with self.subTest(f"{kernel} {recycle}"):
-                    words = ["--kernel", kernel, "--recycle", recycle, *more]
+                    words = ["--kernel", kernel, "--recycle", recycle, "--recycled-csv", *more]
                     name = f"{kernel}-{recycle}".replace(":", "")
                     run, _ = self.sample(f"{name}-short", *words, "--draws", 60)
                     self.assertEqual(rehmc("extend", run, "--draws", 60).returncode, 0)
                     straight, _ = self.sample(name, *words, "--draws", 120)
                     for file in ("chain-1.csv", "recycled-1.csv"):
                         self.assertEqual(rows_of(run / file)[1], rows_of(straight / file)[1])
+                    words.remove("--recycled-csv")
                     bounded, _ = self.sample(f"{name}-bounded", *words, "--draws", 120, "--no-draws")
                     for one, other in zip(self.summary(straight)["parameters"], self.summary(bounded)["parameters"]):
                         self.assertAlmostEqual(one["recycled"]["mean"], other["recycled"]["mean"], delta=1e-9)
@@ -256,7 +262,7 @@ class Sample(unittest.TestCase):
         header, _ = rows_of(run / "chain-1.csv")
         rows = [row for number in range(1, 5) for row in rows_of(run / f"chain-{number}.csv")[1]]
         for parameter in self.summary(run)["parameters"]:
-            column = header.index(parameter["name"])
+            column = header.index(csv_name(parameter["name"]))
             mean = sum(float(row[column]) for row in rows) / len(rows)
             self.assertAlmostEqual(mean, parameter["plain"]["mean"], places=10)
 
@@ -274,7 +280,7 @@ class Sample(unittest.TestCase):
                     sums[name] = sums.get(name, 0) + weight * float(value)
         self.assertAlmostEqual(total, 400, places=6)
         for parameter in self.summary(run)["parameters"]:
-            self.assertAlmostEqual(sums[parameter["name"]] / total, parameter["recycled"]["mean"], places=8)
+            self.assertAlmostEqual(sums[csv_name(parameter["name"])] / total, parameter["recycled"]["mean"], places=8)
 
     def test_same_bits_on_any_number_of_threads(self):
         one, _ = self.sample("one", "--threads", 1)

@@ -16,7 +16,7 @@ import unittest
 from command import rehmc
 
 USAGE, DATA, NO_INPUT, CONFIG = 64, 65, 66, 78
-COMMANDS = ["sample", "summary", "report", "resume", "extend", "check", "models", "check-gradient", "compile", "cmdstan-exe",
+COMMANDS = ["sample", "summary", "report", "resume", "extend", "export", "generate", "sharpen", "check", "models", "check-gradient", "compile", "cmdstan-exe",
             "stan", "paper", "help", "completion"]
 
 
