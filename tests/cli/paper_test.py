@@ -96,7 +96,10 @@ class Paper(unittest.TestCase):
 
     def test_super_efficient_means_lose_under_hmc_with_small_steps(self):
         claim = {row["id"]: row for row in rows(self.folder / "claims.csv")}["cox-means-small-steps"]
-        self.assertEqual(claim["agreement"], "agrees", claim)
+        loss, error = float(claim["measured"].split("%")[0]), float(claim["error"].removesuffix("%"))
+        self.assertLess(loss, -STANDARD_ERRORS * error, claim)
+        # The paper weighs states, this study draws, and that decides the sign.
+        self.assertEqual(claim["agreement"], "not settled", claim)
 
     def test_step_sizes_accept_seven_of_ten(self):
         for row in rows(self.folder / "settings.csv"):
