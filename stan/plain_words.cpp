@@ -11,12 +11,16 @@ namespace rehmc::stan {
 namespace {
 
 /// In the order in which they are tried; all that match are applied.
-const std::array<std::pair<const char*, const char*>, 12> forms{{
+const std::array<std::pair<const char*, const char*>, 14> forms{{
     {R"(^model_construct\(\) failed: )", ""},
     {R"(log_density(_gradient)?\(\) failed: )", ""},
     {R"(^Exception: )", ""},
     {R"(\w+_model_namespace::\w+: )", ""},
     {R"(^(stanli [a-zA-Z_ ]+: )+)", ""},
+    {R"(^mismatch in number dimensions declared.*variable name=([^;]+);.*dims declared=\(([^)]*)\); dims found=\(\))",
+     "$1 is missing, or a single number, but the program declares the dimensions ($2)"},
+    {R"(^mismatch in number dimensions declared.*variable name=([^;]+);.*dims declared=\(([^)]*)\); dims found=\(([^)]*)\))",
+     "$1 has the dimensions ($3), but the program declares ($2)"},
     {R"(^mismatch in dimension declared.*variable name=([^;]+);.*dims declared=\(([^)]*)\); dims found=\(([^)]*)\))",
      "$1 has the dimensions ($3), but the program declares ($2)"},
     {R"(^variable does not exist;.*variable name=([^;]+).*)",

@@ -19,7 +19,7 @@ void check_for_kernel(const KernelSettings& settings) {
                          settings.recycling.kind == RecyclingKind::stride;
   if (each_step && !traits(settings.kind).accepts_each_step) {
     throw ConfigError(fmt::format(
-        "recycle: {} needs a path whose steps are accepted one by one, which {} has not; use "
+        "recycle: {} needs a path whose steps are accepted one by one; {} has none: use "
         "spread:K, simple:K or all, or kernel hmc",
         describe(settings.recycling), describe(settings.kind)));
   }

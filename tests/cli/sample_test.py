@@ -178,8 +178,8 @@ class Sample(unittest.TestCase):
 
     def test_kernels_and_settings_that_do_not_go_together(self):
         cases = [
-            (["--kernel", "symmetric", "--recycle", "accept-each"], "which symmetric has not"),
-            (["--kernel", "windows", "--recycle", "stride:2"], "which windows has not"),
+            (["--kernel", "symmetric", "--recycle", "accept-each"], "symmetric has none"),
+            (["--kernel", "windows", "--recycle", "stride:2"], "windows has none"),
             (["--kernel", "windows", "--path-steps", 6, "--window", 4], "must not overlap: use at most 3"),
             (["--kernel", "hmc", "--window", 2], "has no such setting; use windows"),
             (["--momentum-kept", 0.5], "kernel nuts has no such setting; use hmc"),

@@ -340,7 +340,7 @@ class BadInput(Folder):
         program = EXAMPLES / "eight_schools.stan"
         good = json.loads(program.with_suffix(".json").read_text(encoding="utf-8"))
         for name, value, parts in (
-            ("y", None, ["variable name=y", "dims found=()"]),
+            ("y", None, ["y is missing", "declares the dimensions (8)"]),
             ("y", [1, 2], ["y has the dimensions (2)", "declares (8)"]),
             ("J", 8.5, ["J must be a whole number"]),
             ("J", -1, ["J is -1", "greater than or equal to"]),
