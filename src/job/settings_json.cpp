@@ -81,10 +81,7 @@ RunSettings settings_from_json(const Json& json) {
     json.at("drop").get_to(settings.drop);
     json.at("until").get_to(settings.until);
     for_each_setting(settings, [&](std::string_view group, const auto& setting, auto& owner) {
-      // Older versions knew fewer settings; what they did is the default.
-      const Json& stored = json.at(std::string(group));
-      const std::string name(setting.name);
-      if (stored.contains(name)) stored.at(name).get_to(owner.*(setting.field));
+      json.at(std::string(group)).at(std::string(setting.name)).get_to(owner.*(setting.field));
     });
     json.at("start").get_to(settings.sample.start);
     if (json.contains("initial_metric")) {

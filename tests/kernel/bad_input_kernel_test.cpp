@@ -161,7 +161,7 @@ TEST(BadInput, ModelsThatFailAtTheFirstPoint) {
   refuse([](In, Out g) { return std::fill(g.begin(), g.end(), 0.0), infinity; }, "+inf");
   refuse([](In, Out g) { return std::fill(g.begin(), g.end(), 0.0), -infinity; }, "-inf");
   refuse([](In, Out g) { return std::fill(g.begin(), g.end(), not_a_number), 0.0; }, "gradient");
-  refuse([](In, Out g) { return g[0] = 1, g[1] = 1, 0.0; }, "did not write the gradient of x.3");
+  refuse([](In, Out g) { return g[0] = 1, g[1] = 1, 0.0; }, "did not write the gradient of x[3]");
   refuse([](In, Out g) { return std::fill_n(g.data(), 4, 1.0), 0.0; }, "past the end");
 }
 
