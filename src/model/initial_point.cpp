@@ -8,6 +8,7 @@
 #include <string>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 namespace {
@@ -67,7 +68,7 @@ std::vector<double> given_initial_point(Guard& guard, std::span<const double> po
     if (std::isfinite(position[i])) continue;
     throw ConfigError(
         fmt::format("initial point: {} (coordinate {} of {}) is {}, but must be finite",
-                    guard.density().names()[i], i + 1, position.size(), position[i]));
+                    stan_name(guard.density().names()[i]), i + 1, position.size(), position[i]));
   }
   std::vector<double> gradient(guard.dimension());
   try {

@@ -83,7 +83,9 @@ class Run:
 
     def expect_summary(self):
         for parameter in self.summary["parameters"]:
-            name, plain = parameter["name"], parameter["plain"]
+            # theta[1,2] is theta.1.2 in the heads of CSV files.
+            name = parameter["name"].replace("[", ".").replace(",", ".").removesuffix("]")
+            plain = parameter["plain"]
             if not math.isclose(plain["mean"], self.expected[name, "mean"], rel_tol=1e-10, abs_tol=1e-12):
                 sys.exit(f"{self.label}: the mean of {name} in summary.json is not that of chain-*.csv")
             for ours, theirs in [("mean", "mean"), ("sd", "sd"), ("q5", "q5"), ("q50", "median"), ("q95", "q95"),

@@ -138,7 +138,7 @@ std::string strict_message(Density density, std::span<const double> x) {
 
 TEST(StrictEvaluation, ReportsWhichValueAndWhere) {
   expect_says(strict_message(Puppet{.value = not_a_number}, point),
-              {"log density is NaN", "mu = 0.25, log_tau = 0.5, theta.1 = 0.75"});
+              {"log density is NaN", "mu = 0.25, log_tau = 0.5, theta[1] = 0.75"});
   expect_says(strict_message(Puppet{.value = infinity}, point), {"+inf", "mu = 0.25"});
   expect_says(strict_message(Puppet{.value = -infinity}, point), {"-inf", "outside the support"});
 }
@@ -163,7 +163,7 @@ TEST(StrictEvaluation, RepeatsTheModelsMessage) {
 
 TEST(StrictEvaluation, NoticesAGradientThatIsTooShort) {
   expect_says(strict_message(Puppet{.entries = {1, 1}}, point),
-              {"did not write the gradient of theta.1 (coordinate 3 of 3)", "all 3 entries"});
+              {"did not write the gradient of theta[1] (coordinate 3 of 3)", "all 3 entries"});
   expect_says(strict_message(Puppet{.entries = {}}, point), {"mu (coordinate 1 of 3) and 2 more"});
 }
 

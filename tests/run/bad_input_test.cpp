@@ -103,7 +103,7 @@ TEST(BadInput, Models) {
   using Out = std::span<double>;
   EXPECT_TRUE(mentions(message(Bumpy(0)), "dimension 0"));
   EXPECT_TRUE(mentions(message(FunctionDensity(2, [](In, Out g) { return g[0] = 1, 0.0; })),
-                       "did not write the gradient of x.2"));
+                       "did not write the gradient of x[2]"));
   EXPECT_TRUE(mentions(
       message(FunctionDensity(2, [](In, Out g) { return std::fill_n(g.data(), 3, 1.0), 0.0; })),
       "past the end"));

@@ -13,6 +13,7 @@
 #include "models/correlated_normal.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/adapt/warmup_group.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/run/chain.hpp"
 #include "rehmc/run/sample.hpp"
 
@@ -157,7 +158,7 @@ TEST(SpotCheckOfARun, CoversEveryCoordinate) {
     // A climb would end where some derivatives are near 0, and their errors with them.
     settings.warmup.schedule = WarmupSchedule::stan;
     settings.warmup.iterations = 2;
-    const std::string name = Density(density).names()[wrong];
+    const std::string name = stan_name(Density(density).names()[wrong]);
     int found = 0;
     for (const ChainResult& chain : sample(density, settings).chains) {
       EXPECT_LE(chain.spot_check.directions, 6U);
