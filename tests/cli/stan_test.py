@@ -308,6 +308,18 @@ class Runs(Folder):
         manifest = json.loads((self.folder / "run/manifest.json").read_text(encoding="utf-8"))
         self.assertEqual(manifest["model"]["made_by"]["stan_backend"], "compile")
 
+    def test_functions_that_the_run_did_not_recycle_are_recycled_when_asked_for(self):
+        program = "parameters { real x; } transformed parameters { vector[300] y; for (i in 1:300) y[i] = x + i; } "
+        self.assertEqual(self.sample(program + "model { x ~ std_normal(); }").returncode, 0)
+
+        def row(*patterns):
+            result = rehmc("summary", self.folder / "run", *patterns, "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return {row["name"]: row for row in json.loads(result.stdout)["parameters"]}["y[2]"]
+
+        self.assertNotIn("recycled", row())  # three hundred functions cost more than this sampling
+        self.assertAlmostEqual(row("y[2]")["recycled"]["mean"], 2, delta=6 * row("y[2]")["recycled"]["mcse_mean"])
+
 
 class BadInput(Folder):
     DATA = Runs.DATA
