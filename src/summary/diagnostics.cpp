@@ -118,7 +118,10 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
   for (const ParameterSummary& row : summary) {
     const Convergence& convergence = row.convergence;
-    if (convergence.check.condition == DrawsCondition::stuck) stuck.names.push_back(row.name);
+    // A prediction that is nearly always the same may be so in all draws of a chain that moves well.
+    if (convergence.check.condition == DrawsCondition::stuck && !row.generated) {
+      stuck.names.push_back(row.name);
+    }
     if (convergence.check.condition == DrawsCondition::not_finite) {
       not_finite.names.push_back(row.name);
     }

@@ -168,6 +168,9 @@ TEST(Diagnostics, WarnOfWhatCannotBeJudged) {
   std::vector<ParameterSummary> summary = healthy_summary();
   summary[0].convergence = {nan, nan, nan, {DrawsCondition::stuck, {2}}};
   EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{"stuck"});
+  // A binary prediction with a probability near 1 is constant in some chains.
+  summary[0].generated = true;
+  EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{});
   summary[0].convergence = {nan, nan, nan, {DrawsCondition::not_finite, {2}}};
   EXPECT_EQ(kinds(diagnose(healthy_result(), summary)), Kinds{"not_finite"});
   summary[0].convergence = {nan, nan, nan, {DrawsCondition::too_short, {}}};
