@@ -118,7 +118,8 @@ void warn_of_convergence(const RunSize& size, const std::vector<ParameterSummary
   const double least_ess = least_ess_per_chain * static_cast<double>(size.chains);
   for (const ParameterSummary& row : summary) {
     const Convergence& convergence = row.convergence;
-    // A prediction that is nearly always the same may be so in all draws of a chain that moves well.
+    // A prediction that is nearly always the same may be so in all draws of a chain that moves
+    // well.
     if (convergence.check.condition == DrawsCondition::stuck && !row.generated) {
       stuck.names.push_back(row.name);
     }
