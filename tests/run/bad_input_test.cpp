@@ -77,7 +77,7 @@ TEST(BadInput, Starts) {
   EXPECT_TRUE(mentions(message({{1, 2, 3}}), "found 3 coordinates, but the model has 2"));
   EXPECT_TRUE(mentions(message({{}}), "found 0 coordinates"));
   EXPECT_TRUE(mentions(message({{1, 2}, {1}}), "found 1 coordinates"));
-  EXPECT_TRUE(mentions(message({{1, not_a_number}}), "x.2 (coordinate 2 of 2) is nan"));
+  EXPECT_TRUE(mentions(message({{1, not_a_number}}), "x[2] (coordinate 2 of 2) is nan"));
   EXPECT_TRUE(mentions(message({{1, std::numeric_limits<double>::infinity()}}), "is inf"));
 }
 
