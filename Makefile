@@ -139,17 +139,17 @@ torture: torture-kill torture-fuzz torture-faults torture-sbc torture-wrong tort
 	@scripts/write_reliability
 
 .PHONY: torture-kill
-torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming (5 minutes)
+torture-kill: dependencies $(RELEASE)/build.ninja ## kill 1000 runs at random moments, and compare them after resuming (about 5 minutes, estimated)
 	@cmake --build $(RELEASE) --target rehmc_command fault_shim bridge_good
 	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/kill $(TORTURE)
 
 .PHONY: torture-fuzz
-torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million damaged inputs to every reader (10 minutes)
+torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million damaged inputs to every reader (about 15 minutes, estimated)
 	@cmake --build build/fuzz --target fuzzers
 	@FUZZERS=$(CURDIR)/build/fuzz/tests/torture/fuzz tests/torture/fuzz/run --keep build/fuzz/corpus $(TORTURE)
 
 .PHONY: torture-faults
-torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (an hour)
+torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (about an hour, estimated)
 	@cmake --build $(RELEASE) --target rehmc_command fault_shim
 	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/faults $(TORTURE)
 
