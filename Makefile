@@ -95,14 +95,15 @@ gains: dependencies $(RELEASE)/build.ninja ## measure what recycling gains: buil
 	@$(RELEASE)/bench/rehmc_gains build/gains.json $(RUNS)
 	@scripts/write_gains build/gains.json
 
-# Two hours on two cores; `make compare SEEDS=1 PEER_DRAWS=1000` takes some twenty minutes. CREDIT is the file
-# german.data-numeric. An interrupted comparison continues; remove build/compare/trials.jsonl to begin again.
+# Two hours on two cores; `make compare SEEDS=1 OUR_SEEDS=1 PEER_DRAWS=1000` takes some twenty minutes. CREDIT is the
+# file german.data-numeric. An interrupted comparison continues; remove build/compare/trials.jsonl to begin again.
 SEEDS ?= 3
+OUR_SEEDS ?= 10
 PEER_DRAWS ?= 4000
 COMPARE := build/compare-venv
 .PHONY: compare
 compare: dependencies toolchains $(COMPARE)/installed ## compare rehmc with other samplers, from the Python package index: docs/compare.md
-	@$(COMPARE)/bin/python -W ignore bench/compare/compare.py --rehmc $(RELEASE)/rehmc --seeds $(SEEDS) \
+	@$(COMPARE)/bin/python -W ignore bench/compare/compare.py --rehmc $(RELEASE)/rehmc --seeds $(SEEDS) --our-seeds $(OUR_SEEDS) \
 		--peer-draws $(PEER_DRAWS) $(if $(CREDIT),--credit $(CREDIT)) $(if $(SETTINGS),--settings "$(SETTINGS)") \
 		--table docs/compare.md
 

@@ -34,7 +34,8 @@ class Job:
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rehmc", default="build/release/rehmc", help="the command")
-    parser.add_argument("--seeds", type=int, default=3, help="number of seeds")
+    parser.add_argument("--seeds", type=int, default=3, help="number of seeds of the peers")
+    parser.add_argument("--our-seeds", type=int, default=0, help="number of seeds of rehmc, if more")
     parser.add_argument("--targets", default=",".join(data.TARGETS), help="comma-separated")
     parser.add_argument("--samplers", default="", help="comma-separated; default: all")
     parser.add_argument("--credit", help="the German credit data, german.data-numeric; default: data of that size")
@@ -53,8 +54,8 @@ def prepared_job(target, chosen):
     return Job(target, program, library.resolve(), data.TARGETS[target](chosen.credit), parameters_of(program))
 
 
-def samplers(chosen):
-    if chosen.samplers == "rehmc":  # peers take seconds to import
+def samplers(chosen, seed):
+    if chosen.samplers == "rehmc" or seed > chosen.seeds:  # peers take seconds to import
         return {"rehmc": None}
     import peers_jax
     import peers_stan
@@ -88,9 +89,9 @@ def main():
     done = {(trial.target, trial.sampler, trial.seed) for trial in read_trials(store)}
     runs = {}
     jobs = [prepared_job(target, chosen) for target in chosen.targets.split(",")]
-    for seed in range(1, chosen.seeds + 1):
+    for seed in range(1, max(chosen.seeds, chosen.our_seeds) + 1):
         for job in jobs:
-            for name, sampler in samplers(chosen).items():
+            for name, sampler in samplers(chosen, seed).items():
                 if (job.target, name, seed) in done:
                     continue
                 trial = run_trial(job, name, sampler, seed, chosen, runs)

@@ -46,16 +46,17 @@ def run_ours(command, job, seed, settings):
     told, _ = sample(command, job, seed, ["--draws", str(DRAWS)], settings)
     least = min(parameter["plain"]["ess_bulk"] for parameter in told["parameters"])
     per_thousand = 1000 * least / gradients(told)
-    answers, seconds = [], []
+    answers, seconds, means_there = [], [], []
     for precision in PRECISIONS:
         until = f"rhat<=healthy,stein,mcse(mean)<={precision}*sd"
         stopped, took = sample(command, job, seed, ["--until", until, "--draws", str(MOST_DRAWS)], settings)
         answers.append(gradients(stopped))
         seconds.append(took)
+        means_there.append([best(parameter)["mean"] for parameter in stopped["parameters"]])
     means = [best(parameter)["mean"] for parameter in told["parameters"]]
     sds = [best(parameter)["sd"] for parameter in told["parameters"]]
     warmup = told["diagnostics"]["gradients_warmup"] + told["warmup"]["gradients_check"]
-    return Trial(job.target, "rehmc", seed, warmup, per_thousand, answers, seconds, means, sds)
+    return Trial(job.target, "rehmc", seed, warmup, per_thousand, answers, seconds, means, sds, means_there)
 
 
 def parameters_of(program):

@@ -1,10 +1,12 @@
 """Writes the document of the comparison from its trials: medians over seeds in tables, and a plot."""
 
+import math
 import pathlib
 import platform
 import statistics
 
 import matplotlib
+from trial import PRECISIONS
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plot  # noqa: E402
@@ -29,6 +31,10 @@ Peers have their defaults: nutpie {nutpie} (also with its
 low-rank metric, after 800 and 200 tuning draws) on libraries of `rehmc compile`, Stan's sampler as in stanli {stanli},
 NumPyro {numpyro} and BlackJAX {blackjax} on the same densities in JAX.
 """
+
+
+#: Fewer seeds do not tell a root mean square error.
+LEAST_SEEDS = 10
 
 
 def median(values):
@@ -116,6 +122,42 @@ def geometric_means(groups):
     return lines
 
 
+def root_mean_square(values):
+    return math.sqrt(statistics.fmean(value * value for value in values))
+
+
+def errors_there(trials, sds, index):
+    """Of every mean, in sds: its root mean square error over seeds where rehmc stopped for PRECISIONS[index].
+
+    The truth is the average of the most precise means of all seeds. Its own error is allowed for where these same means
+    are judged.
+    """
+    finest = len(PRECISIONS) - 1
+    own = math.sqrt(len(trials) / (len(trials) - 1)) if index == finest else 1
+    errors = []
+    for parameter, sd in enumerate(sds):
+        truth = statistics.fmean(trial.stopped[finest][parameter] for trial in trials)
+        errors.append(own * root_mean_square([(trial.stopped[index][parameter] - truth) / sd for trial in trials]))
+    return errors
+
+
+def precision_table(groups):
+    """Whether means are as precise as asked where rehmc stopped."""
+    lines = ["| target | seeds | asked for | RMSE | over what was asked | worst mean | asked for | RMSE | over what was asked | worst mean |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for target, samplers in groups.items():
+        trials = [trial for trial in samplers.get("rehmc", []) if trial.stopped]
+        if len(trials) < LEAST_SEEDS:
+            continue
+        cells = []
+        for index, precision in enumerate(PRECISIONS):
+            errors = errors_there(trials, trials[0].sds, index)
+            all_means = root_mean_square(errors)
+            cells += [f"{precision}", f"{all_means:.4f}", f"{all_means / precision:.2f}", f"{max(errors) / precision:.2f}"]
+        lines.append(f"| {target.replace('_', ' ')} | {len(trials)} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def draw(path, groups):
     names = list(dict.fromkeys(name for samplers in groups.values() for name in samplers))
     figure, axes = plot.subplots(1, 2, figsize=(10, 0.55 * len(groups) + 1.8), sharey=True)
@@ -142,7 +184,10 @@ def write(path, trials, chosen):
                        settings=" " + chosen.settings if chosen.settings else "", nutpie=version("nutpie"),
                        stanli=version("stanli"), numpyro=version("numpyro"), blackjax=version("blackjax"))
     lines = [head, "## Over all targets", "", "Geometric means over targets of the ratio to rehmc: above 1, rehmc needs less.", "",
-             *geometric_means(groups), "", f"![Gradients to the answer]({path.stem}.svg)", ""]
+             *geometric_means(groups), "", "## As precise as asked?", "",
+             "The root mean square error of means over seeds, in sds of the posterior, where rehmc stopped by itself: over all means",
+             "of a target, and of the worst one. The truth is the average of the most precise means of all seeds.", "",
+             *precision_table(groups), "", f"![Gradients to the answer]({path.stem}.svg)", ""]
     for target, samplers in groups.items():
         lines += [f"## {target.replace('_', ' ').capitalize()}", "", *target_table(samplers), ""]
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

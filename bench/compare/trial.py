@@ -23,6 +23,7 @@ class Trial:
     seconds: list  # of the processor, likewise
     means: list
     sds: list
+    stopped: list = dataclasses.field(default_factory=list)  # rehmc: the means where it stopped, for each of PRECISIONS
 
 
 def ess(draws, method):
