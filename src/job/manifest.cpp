@@ -16,6 +16,7 @@
 #include "rehmc/output/durable_file.hpp"
 #include "settings_json.hpp"
 #include "still_usable.hpp"
+#include "whole_json.hpp"
 
 namespace rehmc {
 
@@ -155,14 +156,15 @@ Manifest manifest_from_json(const Json& json) {
   if (json.at("model").contains("made_by")) {
     json.at("model").at("made_by").get_to(manifest.model.made_by);
   }
-  json.at("seed").get_to(manifest.seed);
+  read_whole(json.at("seed"), "seed", manifest.seed);
   for (const Json& quantity : json.at("parameters")) {
     Quantity& read = manifest.quantities.emplace_back();
     quantity.at("name").get_to(read.name);
     if (quantity.contains("coordinate")) {
-      read.coordinate = quantity["coordinate"].get<std::size_t>();
+      read_whole(quantity["coordinate"], "coordinate", read.coordinate.emplace());
     }
-    const int map = quantity.value("map", 0);
+    int map = 0;
+    if (quantity.contains("map")) read_whole(quantity["map"], "map", map);
     if (map < 0 || map > static_cast<int>(greatest(CoordinateMap{}))) {
       throw DataError(fmt::format("'{}': there is no map {}", read.name, map));
     }

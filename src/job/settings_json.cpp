@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "whole_json.hpp"
 
 namespace rehmc {
 
@@ -81,17 +84,27 @@ RunSettings settings_from_json(const Json& json) {
     json.at("drop").get_to(settings.drop);
     json.at("until").get_to(settings.until);
     for_each_setting(settings, [&](std::string_view group, const auto& setting, auto& owner) {
-      json.at(std::string(group)).at(std::string(setting.name)).get_to(owner.*(setting.field));
+      const Json& stored = json.at(std::string(group)).at(std::string(setting.name));
+      auto& value = owner.*(setting.field);
+      using Value = std::decay_t<decltype(value)>;
+      if constexpr (std::integral<Value> && !std::same_as<Value, bool>) {
+        read_whole(stored, setting.name, value);
+      } else {
+        stored.get_to(value);
+      }
     });
     json.at("start").get_to(settings.sample.start);
     if (json.contains("initial_metric")) {
       const Json& metric = json.at("initial_metric");
-      const int kind = metric.at("kind").get<int>();
+      int kind = 0;
+      read_whole(metric.at("kind"), "kind of metric", kind);
+      std::size_t dimension = 0;
+      read_whole(metric.at("dimension"), "dimension of metric", dimension);
       if (kind < 0 || kind > static_cast<int>(greatest(MetricKind{}))) {
         throw DataError(fmt::format("stored settings: there is no metric of kind {}", kind));
       }
       settings.sample.warmup.initial_metric =
-          make_metric(static_cast<MetricKind>(kind), metric.at("dimension").get<std::size_t>(),
+          make_metric(static_cast<MetricKind>(kind), dimension,
                       metric.at("numbers").get<std::vector<double>>());
     }
   } catch (const Json::exception& error) {

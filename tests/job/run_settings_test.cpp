@@ -46,6 +46,32 @@ RunSettings unusual_settings() {
   return settings;
 }
 
+/// Every whole number among the settings is read as it stands, or refused by its name.
+TEST(RunSettings, WholeNumbersOfJsonAreNotCut) {
+  const auto stored = settings_json(RunSettings{});
+  RunSettings settings;
+  std::size_t tested = 0;
+  for_each_setting(settings, [&](std::string_view group, const auto& setting, auto& owner) {
+    using Value = std::decay_t<decltype(owner.*(setting.field))>;
+    if constexpr (std::integral<Value> && !std::same_as<Value, bool>) {
+      for (const char* wrong :
+           {"2.7", "2.0", "36893488147419103232", "-3000000000", "\"2\"", "true"}) {
+        auto json = stored;
+        json[std::string(group)][std::string(setting.name)] = nlohmann::ordered_json::parse(wrong);
+        try {
+          settings_from_json(json);
+          ADD_FAILURE() << setting.name << " " << wrong << " was read";
+        } catch (const DataError& error) {
+          EXPECT_NE(std::string(error.what()).find(setting.name), std::string::npos)
+              << error.what();
+        }
+      }
+      ++tested;
+    }
+  });
+  EXPECT_GT(tested, 5U);
+}
+
 TEST(RunSettings, ComeBackFromJson) {
   const RunSettings settings = unusual_settings();
   const RunSettings again =
