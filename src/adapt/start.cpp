@@ -117,7 +117,7 @@ class Climb {
       if (!moved && !converged_) break;
       small = height_ - before < gain_ ? small + 1 : 0;
       if (moved && small < small_gains) continue;
-      path.arrived = !rises();
+      path.arrived = !rises(path);
       if (path.arrived) break;
       small = 0;
       here_.inverse_hessian.reset(here_.gradient);
@@ -183,15 +183,23 @@ class Climb {
   /// More than this is gained or lost in far tails only. In a spike, a leg gains less.
   double far() const { return gain_of_far_tail * static_cast<double>(here_.x.size()); }
 
-  /// Whether the density still rises, along the gradient or along its largest coordinate. The
-  /// inverse Hessian does not know: after a step down from a cliff it holds the curvature of the
-  /// cliff, and in a spike that of the walls.
-  bool rises() {
+  /// Whether the density still rises, along the gradient, along its largest coordinate, or along
+  /// the one that moved farthest on the later half of the path: in a spike it runs away, and its
+  /// gradient is small beside those of the walls. The inverse Hessian does not know: after a step
+  /// down from a cliff it holds the curvature of the cliff, and in a spike that of the walls.
+  bool rises(const Path& path) {
+    if (rises_along(here_.gradient) || rises_along_largest(here_.gradient)) return true;
+    if (path.points.empty()) return false;
+    return rises_along_largest(here_.x - path.points[path.points.size() / 2].x);
+  }
+
+  /// Along the coordinate in which this vector is largest.
+  bool rises_along_largest(const VectorXd& vector) {
     Eigen::Index largest = 0;
-    here_.gradient.cwiseAbs().maxCoeff(&largest);
+    vector.cwiseAbs().maxCoeff(&largest);
     VectorXd coordinate = VectorXd::Zero(here_.x.size());
     coordinate[largest] = here_.gradient[largest];
-    return rises_along(here_.gradient) || rises_along(coordinate);
+    return rises_along(coordinate);
   }
 
   bool rises_along(const VectorXd& direction) {

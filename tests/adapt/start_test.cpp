@@ -13,6 +13,7 @@
 #include "models/correlated_normal.hpp"
 #include "models/diagonal_normal.hpp"
 #include "models/funnel.hpp"
+#include "models/hierarchical_logistic.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
@@ -69,6 +70,17 @@ TEST(Start, IsNotInASpikeWithoutMass) {
     EXPECT_EQ(found.position, start);
     EXPECT_EQ(found.metric, nullptr);
     EXPECT_GT(found.steps, 5);
+  }
+}
+
+// In 302 dimensions the spike is so narrow that only one coordinate rises, and not the steepest.
+TEST(Start, IsNotInASpikeWithSteepWalls) {
+  const Density density = HierarchicalLogistic(with_interactions(simulate_attributes({})));
+  for (std::uint32_t c = 0; c < 12; ++c) {
+    Stream stream({1, c, 0}, Purpose::test);
+    Numbers start(302);
+    for (double& x : start) x = 4 * stream.uniform() - 2;
+    EXPECT_EQ(from(density, start, c).position, start) << "chain " << c;
   }
 }
 
