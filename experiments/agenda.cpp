@@ -71,8 +71,12 @@ void Agenda::plan_studies(CaseName name) {
     const KernelKind kind = all_kernels[k];
     const double each = iterations * costs_of(name).iteration[k];
     plan_groups(study_name(name, kind), size.groups, each);
-    if (name == CaseName::cox && traits(kind).shape == TrajectoryShape::path) {
-      plan_groups(study_name(name, kind, small_steps_variant), size.groups, each);
+    if (kind != KernelKind::hmc) continue;
+    for (const auto& [variant, about] : variant_names(name)) {
+      const Size part = size_of_study(scale_, name, variant);
+      plan_groups(study_name(name, kind, variant), part.groups,
+                  each * static_cast<double>(part.chains * size.groups) /
+                      static_cast<double>(part.groups * size.chains));
     }
   }
 }

@@ -18,27 +18,36 @@ std::string describe(Family family) {
       return "final";
     case Family::simple:
       return "simple";
-    case Family::accept_each:
-      return "accept-each";
+    case Family::stride:
+      return "stride";
+    case Family::by_draw:
+      return "by-draw";
   }
   return "";
 }
 
+Family paper_family(KernelKind kind) {
+  return traits(kind).accepts_each_step ? Family::stride : Family::final_state;
+}
+
 std::vector<Arm> arms_of(KernelKind kind, std::size_t paper_count, std::size_t most) {
   std::vector<Arm> arms{{Family::plain, 1}, {Family::all, 0}};
-  for (std::size_t k = 2; k <= most; k *= 2) arms.push_back({Family::final_state, k});
-  const Arm of_paper{Family::final_state, paper_count};
+  const Family family = paper_family(kind);
+  if (family == Family::stride) arms.push_back({Family::by_draw, 0});
+  for (std::size_t k = family == Family::stride ? 1 : 2; k <= most; k *= 2) {
+    arms.push_back({family, k});
+  }
+  const Arm of_paper{family, paper_count};
   if (std::find(arms.begin(), arms.end(), of_paper) == arms.end()) arms.push_back(of_paper);
   for (std::size_t k = 2; k <= most; k *= 2) arms.push_back({Family::spread, k});
   for (std::size_t k = 2; k <= std::min<std::size_t>(most, 8); k *= 2) {
     arms.push_back({Family::simple, k});
   }
-  if (traits(kind).accepts_each_step) arms.push_back({Family::accept_each, 0});
   return arms;
 }
 
-void ArmShares::share(std::span<const WeightedState> states, std::size_t next, std::size_t start,
-                      std::size_t steps, const Address& address) {
+void ArmShares::share(const Draw& draw, const Address& address) {
+  const auto& [states, next, start, steps, mass] = draw;
   Stream stream(address, Purpose::recycling);
   cumulative_.clear();
   double sum = 0;
@@ -47,18 +56,17 @@ void ArmShares::share(std::span<const WeightedState> states, std::size_t next, s
     std::vector<Share>& shares = shares_[a];
     shares.clear();
     const auto [family, count] = arms_[a];
+    masses_[a] = mass;
     switch (family) {
       case Family::plain:
+        masses_[a] = 1;
         shares.push_back({next, 1});
         break;
+      case Family::by_draw:
+        masses_[a] = 1;
+        [[fallthrough]];
       case Family::all:
         for (std::size_t s = 0; s < states.size(); ++s) shares.push_back({s, states[s].weight});
-        histogram_.clear();
-        if (states.size() > most_in_histogram) {
-          spread(most_in_histogram, 1, stream, histogram_);
-        } else {
-          histogram_ = shares;
-        }
         break;
       case Family::spread:
         spread(count, 1, stream, shares);
@@ -70,13 +78,15 @@ void ArmShares::share(std::span<const WeightedState> states, std::size_t next, s
         break;
       }
       case Family::simple:
-        draw(states, count, stream, shares);
+        draw_some(states, count, stream, shares);
         break;
-      case Family::accept_each:
-        accept_each(states, start, steps, stream, shares);
+      case Family::stride:
+        masses_[a] = static_cast<double>(stride(draw, count, stream, shares));
         break;
     }
   }
+  histogram_.clear();
+  if (states.size() > most_in_histogram) spread(most_in_histogram, 1, stream, histogram_);
 }
 
 /// Systematic sampling along the path, as `spread` of the library reduces a tree: points at
@@ -96,8 +106,8 @@ void ArmShares::spread(std::size_t count, double weight, Stream& stream,
 
 /// Without replacement where weights are equal, as in Algorithm 2 of Nishimura & Dunson (2020); if
 /// there are fewer than K states, all are copied first. Otherwise K independent draws by weight.
-void ArmShares::draw(std::span<const WeightedState> states, std::size_t count, Stream& stream,
-                     std::vector<Share>& shares) {
+void ArmShares::draw_some(std::span<const WeightedState> states, std::size_t count, Stream& stream,
+                          std::vector<Share>& shares) {
   const double each = 1.0 / static_cast<double>(count);
   const bool equal = std::all_of(states.begin(), states.end(), [&](const WeightedState& entry) {
     return std::abs(entry.weight - states.front().weight) < 1e-12 * states.front().weight;
@@ -125,19 +135,30 @@ void ArmShares::draw(std::span<const WeightedState> states, std::size_t count, S
 }
 
 /// The weight of a step's state is a_k / L, which gives its acceptance probability a_k; a rejected
-/// step counts for the start (Nishimura & Dunson 2020, Algorithm 1).
-void ArmShares::accept_each(std::span<const WeightedState> states, std::size_t start,
-                            std::size_t steps, Stream& stream, std::vector<Share>& shares) {
-  const auto n = static_cast<double>(steps);
-  double rejected = n;
+/// step counts for the start (Nishimura & Dunson 2020, Algorithm 1), and the end is accepted where
+/// the chain went there. What a divergence cut off is missing at the end of the path.
+std::size_t ArmShares::stride(const Draw& draw, std::size_t distance, Stream& stream,
+                              std::vector<Share>& shares) {
+  const auto& [states, next, start, steps, mass] = draw;
+  const std::size_t count = (steps + distance - 1) / distance;
+  const double each = 1 / static_cast<double>(count);
+  std::size_t accepted = 0;
+  std::size_t step = 0;
   for (std::size_t s = 0; s < states.size(); ++s) {
     if (s == start) continue;
-    if (!stream.chance(states[s].weight * n)) continue;
-    shares.push_back({s, 1 / n});
-    --rejected;
+    ++step;
+    if ((steps - step) % distance != 0) continue;
+    const bool accept =
+        step == steps ? next == s : stream.chance(states[s].weight * static_cast<double>(steps));
+    if (!accept) continue;
+    shares.push_back({s, each});
+    ++accepted;
   }
   // If the start is not listed, every step is accepted with probability 1 up to rounding.
-  if (rejected > 0 && start < states.size()) shares.push_back({start, rejected / n});
+  if (accepted < count && start < states.size()) {
+    shares.push_back({start, each * static_cast<double>(count - accepted)});
+  }
+  return count;
 }
 
 }  // namespace rehmc::experiments

@@ -2,6 +2,7 @@
 #include "experiments/chain_errors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace rehmc::experiments {
@@ -38,20 +39,35 @@ void Places::find(const Bins& of, std::span<const double> values) {
 ArmSums::ArmSums(std::size_t arms, std::span<const double> centre, const Bins& bins)
     : centre_(centre),
       bins_(bins),
-      moments_({centre.begin(), centre.end()}),
-      sums_(arms, std::vector<double>(moments_.size())),
+      masses_(arms),
+      sums_(arms, std::vector<double>(2 * centre.size())),
       counts_(arms, std::vector<float>(centre.size() * Bins::count)) {}
 
 void ArmSums::add(std::span<const std::span<const double>> states, const ArmShares& shares) {
-  ++draws_;
-  uses_.resize(std::max(uses_.size(), states.size()));
+  const std::size_t d = centre_.size();
+  const std::size_t enough = std::max(uses_.size(), states.size());
+  uses_.resize(enough);
+  distances_.resize(enough, std::vector<float>(d));
   for (auto& uses : uses_) uses.clear();
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    const double* const x = states[s].data();
+    const double* const centre = centre_.data();
+    float* const distance = distances_[s].data();
+#pragma omp simd
+    for (std::size_t i = 0; i < d; ++i) distance[i] = static_cast<float>(x[i] - centre[i]);
+  }
+  add_moments(shares);
   for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
-    add_moments(arm, shares.of(arm), states);
+    const double mass = shares.mass(arm);
+    masses_[arm] += mass;
     for (const Share& share : shares.for_histogram(arm)) {
-      uses_[share.state].push_back({arm, share.weight});
+      uses_[share.state].push_back({arm, mass * share.weight});
     }
   }
+  add_to_histograms(states);
+}
+
+void ArmSums::add_to_histograms(std::span<const std::span<const double>> states) {
   for (std::size_t s = 0; s < states.size(); ++s) {
     if (uses_[s].empty()) continue;
     places_.find(bins_, states[s]);
@@ -63,29 +79,56 @@ void ArmSums::add(std::span<const std::span<const double>> states, const ArmShar
   }
 }
 
-void ArmSums::add_moments(std::size_t arm, std::span<const Share> shares,
-                          std::span<const std::span<const double>> states) {
-  weighted_.clear();
-  for (const auto& [state, weight] : shares) weighted_.push_back({{states[state], {}, 0}, weight});
-  // In blocks, which read and write the sums once for all of their states.
-  const std::span<const WeightedState> all(weighted_);
-  for (std::size_t s = 0; s < all.size(); s += block) {
-    moments_.add_all(all.subspan(s, std::min(block, all.size() - s)), sums_[arm]);
+namespace {
+/// Parameters at a time: their distances in a hundred states, and two sums, stay in the cache.
+constexpr std::size_t tile = 256;
+}  // namespace
+
+void ArmSums::add_moments(const ArmShares& shares) {
+  const std::size_t d = centre_.size();
+  for (std::size_t from = 0; from < d; from += tile) {
+    for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
+      add_tile(shares, arm, from, std::min(tile, d - from));
+    }
+  }
+}
+
+void ArmSums::add_tile(const ArmShares& shares, std::size_t arm, std::size_t from,
+                       std::size_t size) {
+  std::array<float, tile> first{};
+  std::array<float, tile> second{};
+  for (const auto& [state, share] : shares.of(arm)) {
+    const float* const distance = distances_[state].data() + from;
+    const auto weight = static_cast<float>(share);
+#pragma omp simd
+    for (std::size_t i = 0; i < size; ++i) {
+      const float weighted = weight * distance[i];
+      first[i] += weighted;
+      second[i] += weighted * distance[i];
+    }
+  }
+  const double mass = shares.mass(arm);
+  double* const sums = sums_[arm].data() + from;
+  double* const squares = sums + centre_.size();
+#pragma omp simd
+  for (std::size_t i = 0; i < size; ++i) {
+    sums[i] += mass * static_cast<double>(first[i]);
+    squares[i] += mass * static_cast<double>(second[i]);
   }
 }
 
 void ArmSums::estimate(std::size_t arm, Statistic statistic, std::span<double> out) const {
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const double mean = sums_[arm][i] / draws_;
+    const double mean = sums_[arm][i] / masses_[arm];
     switch (statistic) {
       case Statistic::mean:
         out[i] = centre_[i] + mean;
         break;
       case Statistic::variance:
-        out[i] = sums_[arm][out.size() + i] / draws_ - mean * mean;
+        out[i] = sums_[arm][out.size() + i] / masses_[arm] - mean * mean;
         break;
       case Statistic::quantile:
-        out[i] = bins_.quantile(i, &counts_[arm][i * Bins::count], draws_);
+        out[i] = bins_.quantile(i, &counts_[arm][i * Bins::count], masses_[arm]);
         break;
     }
   }

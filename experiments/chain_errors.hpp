@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "experiments/arms.hpp"
-#include "rehmc/recycle/features.hpp"
 
 namespace rehmc::experiments {
 
@@ -57,7 +56,8 @@ class Places {
   std::size_t end_ = 0;
 };
 
-/// The sums of all arms along one chain.
+/// The sums of all arms along one chain. What a draw adds is computed in single precision, in which
+/// distances from the centre have errors of 1e-7 of an sd; the sums are doubles.
 class ArmSums {
  public:
   ArmSums(std::size_t arms, std::span<const double> centre, const Bins& bins);
@@ -67,24 +67,24 @@ class ArmSums {
 
   /// The estimate of a statistic by an arm, for all parameters.
   void estimate(std::size_t arm, Statistic statistic, std::span<double> out) const;
+  double mass(std::size_t arm) const { return masses_[arm]; }  ///< of all its draws
 
  private:
   struct Use {
     std::size_t arm;
     double weight;
   };
-  static constexpr std::size_t block = 4;  ///< what MomentFeatures adds in one pass
-  void add_moments(std::size_t arm, std::span<const Share> shares,
-                   std::span<const std::span<const double>> states);
+  void add_moments(const ArmShares& shares);
+  void add_tile(const ArmShares& shares, std::size_t arm, std::size_t from, std::size_t size);
+  void add_to_histograms(std::span<const std::span<const double>> states);
 
   std::span<const double> centre_;
   const Bins& bins_;
-  double draws_ = 0;
-  MomentFeatures moments_;
+  std::vector<double> masses_;             ///< by arm
   std::vector<std::vector<double>> sums_;  ///< by arm: x - centre, then its square
-  std::vector<WeightedState> weighted_;    ///< scratch
   std::vector<std::vector<float>> counts_;
-  std::vector<std::vector<Use>> uses_;  ///< of the histograms, by state
+  std::vector<std::vector<Use>> uses_;         ///< of the histograms, by state
+  std::vector<std::vector<float>> distances_;  ///< scratch: x - centre, by state
   Places places_;
 };
 

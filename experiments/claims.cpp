@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "experiments/csv.hpp"
@@ -58,6 +59,15 @@ Agreement all_of(std::initializer_list<Agreement> agreements) {
 constexpr double same_within = 1.35;
 bool within_factor(double value, double expected, double factor) {
   return value > expected / factor && value < expected * factor;
+}
+
+constexpr double enough = 0.95;  ///< of the ESS of recycling everything
+
+/// How the paper chooses some of the states.
+std::string ways_of(KernelKind kind) {
+  return paper_family(kind) == Family::stride
+             ? "evenly spaced steps back from the end, each accepted or rejected"
+             : "the final state and others evenly spread";
 }
 
 std::string title_of(KernelKind kind) {
@@ -140,42 +150,51 @@ class CaseClaims {
                     remark.empty() ? "" : "; ", remark));
   }
 
-  void sufficient(KernelKind kind, std::size_t paper_recycled, const std::string& of) {
-    const std::size_t count = sufficient_count(results_, kind);
-    const std::size_t paper = paper_recycled + 1;
-    const double share = share_with(results_, kind, paper);
-    const bool fits = count > 0 && count <= paper;
-    // One halving is the resolution of the paper's search.
-    const bool nearly = count > 0 && count <= 2 * paper;
+  /// The paper halves the number of states as long as 95% of the effective sample size remain.
+  void sufficient(KernelKind kind, double paper, const std::string& of) {
+    const std::vector<CountShare> shares = count_shares(results_, kind);
+    const CountShare* fewest = nullptr;
+    const CountShare* papers = nullptr;
+    Agreement agreement = Agreement::differs;
+    for (const CountShare& each : shares) {
+      if (each.share.value >= enough) fewest = &each;
+      if (each.arm == results_.of(kind).study().paper_arm) papers = &each;
+      // The final state is one of them. One halving is the resolution of the paper's search.
+      if (each.states > 2.3 * (paper + 1)) continue;
+      const bool few = each.states <= 1.15 * (paper + 1);
+      const Agreement enough_here = above(each.share, enough);
+      if (enough_here == Agreement::agrees) {
+        if (few)
+          agreement = Agreement::agrees;
+        else if (agreement != Agreement::agrees)
+          agreement = Agreement::in_part;
+      } else if (enough_here == Agreement::unclear && agreement == Agreement::differs) {
+        agreement = Agreement::unclear;
+      }
+    }
     add(fmt::format("sufficient-{}", describe(kind)),
         fmt::format("{}: so many recycled states are within 5% of all", title_of(kind)),
-        fmt::format("{} of {}", paper_recycled, of),
-        count == 0 ? "more than all that were tried"
-                   : fmt::format("{} of {:.0f}", count - 1, results_.of(kind).leapfrogs()),
-        "",
-        fits     ? Agreement::agrees
-        : nearly ? Agreement::in_part
-                 : Agreement::differs,
-        "judged as: the paper's number reaches 95%, or fewer do; in part if it takes one doubling "
-        "more; the final state and others evenly spread" +
-            (std::isnan(share) ? ""
-                               : fmt::format("; {} give {:.1f}%", paper_recycled, 100 * share)));
+        fmt::format("{} of {}", paper, of),
+        fmt::format("{:.0f} of {:.0f}", std::max(0.0, fewest->states - 1),
+                    results_.of(kind).leapfrogs()),
+        "", agreement,
+        fmt::format(
+            "judged as: the paper's number reaches 95%, or fewer do; in part if it takes one "
+            "doubling more; {}; {:.0f} give {:.1f}% (+- {:.1f}%)",
+            ways_of(kind), papers->states - 1, 100 * papers->share.value,
+            100 * papers->share.error));
   }
 
   /// The paper recycled every state here: by its criterion, half of them are not within 5%.
   void all_needed(KernelKind kind, int steps) {
-    const std::size_t count = sufficient_count(results_, kind);
-    const double half = results_.of(kind).leapfrogs() / 2;
+    const std::vector<CountShare> shares = count_shares(results_, kind);
+    const CountShare& half = shares.at(1);
     add(fmt::format("sufficient-{}", describe(kind)),
         fmt::format("{}: all steps are recycled: half of them are not within 5%", title_of(kind)),
         fmt::format("all of {}", steps),
-        count == 0
-            ? "more than all that were tried"
-            : fmt::format("{} of {:.0f} are within 5%", count - 1, results_.of(kind).leapfrogs()),
-        "",
-        count == 0 || static_cast<double>(count - 1) > half ? Agreement::agrees
-                                                            : Agreement::differs,
-        "the final state and others evenly spread");
+        fmt::format("{:.0f} states per iteration give {:.1f}%", half.states,
+                    100 * half.share.value),
+        fmt::format("{:.1f}%", 100 * half.share.error), below(half.share, enough), ways_of(kind));
   }
 
   void means(KernelKind kind, bool lose, const std::string& paper, const std::string& remark) {
@@ -191,22 +210,127 @@ class CaseClaims {
   /// is accepted, the autocorrelation 1 - a (1 - E cos t). For uniform t the mean of cos t is
   /// sin(T) / T, at least -0.217: so it is negative only for a > 0.82.
   void small_steps() {
-    const Gains gains(*results_.small_steps);
+    const VariantResults* small = results_.variant(small_steps_variant);
+    if (small == nullptr) return;
+    const Gains gains(small->study);
     const Measured mean = gains.mean_log2(gains.study().paper_arm)[0];
-    const std::vector<double> ess = gains.ess_per_iteration(0, Statistic::mean);
-    double average = 0;
-    for (const double one : ess) average += one / static_cast<double>(ess.size());
+    const Measured by_draw = gains.mean_log2(gains.arm(Family::by_draw, 0))[0];
     add("means-small-steps",
         fmt::format("HMC with steps of 0.15, accepted by {:.0f}%: means lose",
                     100 * gains.acceptance()),
         "super-efficiency of plain means: more than one effective draw per iteration",
         fmt::format("{}; plain means have {:.2f} effective draws per iteration", percent_text(mean),
-                    average),
-        percent_error_text(mean), Agreement::unclear,
-        "not settled: every draw counts the same here, while by Theorem 2 every state does, and "
-        "with 1 to 30 steps that decides the sign; autocorrelation 1 - a (1 - sin(T)/T) with "
-        "acceptance a and longest time T is negative "
-        "only for a > 0.82; steps are as small in Girolami and Calderhead (2011)");
+                    average(gains.ess_per_iteration(0, Statistic::mean))),
+        percent_error_text(mean), below(mean, 0),
+        fmt::format(
+            "every state counts alike (Theorem 2); if every draw did: {}. Autocorrelation "
+            "1 - a (1 - sin(T)/T) with acceptance a and longest time T is negative only for "
+            "a > 0.82; steps are as small in Girolami and Calderhead (2011)",
+            percent_text(by_draw)));
+  }
+
+  /// Plain means that are better than independent draws.
+  void no_super_efficiency(KernelKind kind) {
+    const Gains& gains = results_.of(kind);
+    const std::vector<double> ess = gains.ess_per_iteration(0, Statistic::mean);
+    const auto above_one =
+        std::count_if(ess.begin(), ess.end(), [](double each) { return each > 1; });
+    const double share = static_cast<double>(above_one) / static_cast<double>(ess.size());
+    add(fmt::format("super-efficiency-{}", describe(kind)),
+        fmt::format("{}: no plain mean is super-efficient", title_of(kind)), "not observed",
+        fmt::format(
+            "{:.0f}% of plain means have more than one effective draw per iteration; {:.2f} "
+            "on average",
+            100 * share, average(ess)),
+        "", share <= 0.05 ? Agreement::agrees : Agreement::differs,
+        "judged as: at most 5% above 1, which chance may do");
+  }
+
+  /// Some means gain little where variances and quantiles gain.
+  void little_gain(KernelKind kind) {
+    const Gains& gains = results_.of(kind);
+    const std::size_t arm = gains.study().paper_arm;
+    const double little = std::log2(1.2);
+    const auto means = gains.log2_by_parameter(arm, Statistic::mean);
+    const auto few = std::count_if(means.begin(), means.end(), [&](const Measured& each) {
+      return below(each, little) == Agreement::agrees;
+    });
+    const double share = static_cast<double>(few) / static_cast<double>(means.size());
+    const auto log2 = gains.mean_log2(arm);
+    add(fmt::format("little-{}", describe(kind)),
+        fmt::format("{}: some means gain little, variances and quantiles clearly", title_of(kind)),
+        "little gains for some parameters",
+        fmt::format("{:.0f}% of means gain less than 20%; variances {}, quantiles {}", 100 * share,
+                    percent_text(log2[1]), percent_text(log2[2])),
+        "",
+        all_of({share > 0 ? Agreement::agrees : Agreement::differs, above(log2[1], little),
+                above(log2[2], little)}),
+        fmt::format("a mean counts if it is below by {} standard errors", certainty));
+  }
+
+  /// The first attempt at the path lengths of the Gaussian.
+  void periodicity() {
+    const VariantResults* periodic = results_.variant(periodic_variant);
+    if (periodic == nullptr) return;
+    const Gains gains(periodic->study);
+    const Gains& wide = results_.of(KernelKind::hmc);
+    double worst = HUGE_VAL;
+    std::string measured;
+    for (const auto statistic : {Statistic::mean, Statistic::variance}) {
+      const double narrow = least(gains.ess_per_iteration(0, statistic));
+      const double other = least(wide.ess_per_iteration(0, statistic));
+      worst = std::min(worst, narrow / other);
+      measured += fmt::format("{}worst {} {:.3f} against {:.3f}", measured.empty() ? "" : ", ",
+                              statistic_names[static_cast<std::size_t>(statistic)], narrow, other);
+    }
+    add("periodicity",
+        "HMC: paths within [0.9, 1.1] of a quarter turn mix poorly for some parameters",
+        "near perfect periodicity and hence poor mixing for some parameters",
+        measured + " effective draws per iteration", "",
+        worst < 0.5 ? Agreement::agrees : Agreement::differs,
+        "judged as: less than half of those of paths within [1/2, 1]");
+  }
+
+  /// Evenly spread states are better than random ones, on average over the numbers tried.
+  void spread_over_simple() {
+    const Gains& gains = results_.of(KernelKind::nuts_slice);
+    std::string measured;
+    std::string errors;
+    std::vector<Agreement> agreements;
+    for (const std::size_t count : {2, 4, 8}) {
+      const Measured log2 = gains.log2_over(gains.arm(Family::spread, count),
+                                            gains.arm(Family::simple, count), Statistic::quantile);
+      agreements.push_back(above(log2, 0));
+      measured +=
+          fmt::format("{}{} with {}", measured.empty() ? "" : ", ", percent_text(log2), count);
+      errors += fmt::format("{}{}", errors.empty() ? "" : ", ", percent_error_text(log2));
+    }
+    add("spread", "NUTS: evenly spread states are more efficient than as many at random",
+        "actually more statistically efficient", measured, errors,
+        all_of({agreements[0], agreements[1], agreements[2]}),
+        "effective sample size of the quantile");
+  }
+
+  /// The share of the quantile's effective sample size that two states per iteration keep.
+  void fading() {
+    const auto share_of_two = [&](KernelKind kind) {
+      const Gains& gains = results_.of(kind);
+      const std::vector<CountShare> shares = count_shares(results_, kind);
+      // The last with two states or more.
+      auto two = shares.rbegin();
+      while (two + 1 != shares.rend() && two->states < 1.5) ++two;
+      return gains.share(two->arm, shares.front().arm, 2, 3);
+    };
+    const Measured hmc = share_of_two(KernelKind::hmc);
+    const Measured nuts = share_of_two(KernelKind::nuts_slice);
+    const Measured difference{nuts.value - hmc.value, std::hypot(hmc.error, nuts.error)};
+    add("fading", "Gains of HMC diminish earlier than those of NUTS as fewer states are recycled",
+        "much earlier",
+        fmt::format("two states keep {:.0f}% of the quantile's effective sample size under HMC, "
+                    "{:.0f}% under NUTS",
+                    100 * hmc.value, 100 * nuts.value),
+        fmt::format("{:.1f}%, {:.1f}%", 100 * hmc.error, 100 * nuts.error), above(difference, 0),
+        "judged as: a smaller share under HMC; of what the most states that were tried have");
   }
 
   void one_recycled() {
@@ -292,11 +416,40 @@ class CaseClaims {
   }
 
  private:
+  static double average(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+  static double least(const std::vector<double>& values) {
+    return *std::min_element(values.begin(), values.end());
+  }
+
   void add(const std::string& id, std::string claim, std::string paper, std::string measured,
            std::string error, Agreement agreement, std::string remark) {
+    if (const std::string why = too_small_for(id); !why.empty()) {
+      agreement = Agreement::unclear;
+      remark = fmt::format("not settled at this size: {}; {}", why, remark);
+    }
     claims_.push_back({section_ + "-" + id, section_, std::move(claim), std::move(paper),
                        std::move(measured), std::move(error), agreement, std::move(remark)});
   }
+
+  /// Why the run is too small to judge a claim, or nothing. Quantiles, numbers of states and gains
+  /// against the length of the chain need chains about as long as the paper's; means and the number
+  /// of steps do not.
+  std::string too_small_for(const std::string& id) const {
+    const Size full = size_of(Scale::full, results_.test_case.name);
+    if (results_.test_case.name == CaseName::cox && id != "steps" &&
+        results_.truth.sd.size() < paper_cells) {
+      return fmt::format("{} cells instead of {}", results_.truth.sd.size(), paper_cells);
+    }
+    const bool of_means = id.find("means") != std::string::npos || id == "periodicity";
+    if (id != "steps" && !of_means && 16 * results_.size.iterations <= full.iterations) {
+      return fmt::format("chains of {} iterations, the paper's have {}", results_.size.iterations,
+                         full.iterations);
+    }
+    return "";
+  }
+  static constexpr std::size_t paper_cells = 64 * 64;
 
   const CaseResults& results_;
   std::string section_;
@@ -313,6 +466,7 @@ void judge_gaussian(const CaseResults& results, std::vector<Claim>& claims) {
   judge.lengths(251, 512);
   judge.sufficient(KernelKind::hmc, 31, "251");
   judge.sufficient(KernelKind::nuts_slice, 15, "512");
+  judge.periodicity();
   judge.leading_component();
 }
 
@@ -329,11 +483,15 @@ void judge_by_jump(const CaseResults& results, std::vector<Claim>& claims, int p
                             "was taken",
                             jumps.best_steps(), jumps.best_steps_by_square()));
   if (recycled_hmc) {
-    judge.sufficient(KernelKind::hmc, *recycled_hmc, fmt::to_string(path));
+    judge.sufficient(KernelKind::hmc, static_cast<double>(*recycled_hmc), fmt::to_string(path));
   } else {
     judge.all_needed(KernelKind::hmc, path);
   }
   judge.sufficient(KernelKind::nuts_slice, 7, fmt::to_string(tree));
+  if (results.test_case.name == CaseName::logistic) {
+    judge.little_gain(KernelKind::hmc);
+    judge.little_gain(KernelKind::nuts_slice);
+  }
 }
 
 void judge_cox(const CaseResults& results, std::vector<Claim>& claims) {
@@ -345,6 +503,7 @@ void judge_cox(const CaseResults& results, std::vector<Claim>& claims) {
   judge.gains(KernelKind::hmc, 20, HUGE_VAL, "uniformly and significantly better");
   judge.uniform(KernelKind::hmc);
   judge.means(KernelKind::nuts_slice, false, "better", "");
+  judge.no_super_efficiency(KernelKind::nuts_slice);
   judge.gains(KernelKind::nuts_slice, 20, HUGE_VAL, "better");
   judge.lengths(15.5, 16);
   judge.sufficient(KernelKind::hmc, 15, "15.5");
@@ -453,6 +612,8 @@ std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>&
   for (const auto& results : cases) {
     CaseClaims judge(*results, claims);
     judge.one_recycled();
+    judge.spread_over_simple();
+    judge.fading();
   }
   for (const auto& results : cases) {
     CaseClaims judge(*results, claims);

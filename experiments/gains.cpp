@@ -92,22 +92,29 @@ std::vector<double> Gains::ess_per_iteration(std::size_t arm, Statistic statisti
   return values;
 }
 
-Measured Gains::share(std::size_t arm, std::size_t first_statistic) const {
+Measured Gains::share(std::size_t arm, std::size_t of, std::size_t first, std::size_t end) const {
+  return jackknife(without_.size(),
+                   [&](std::size_t out) {
+                     const ErrorSums& sums = out < without_.size() ? without_[out] : total_;
+                     double sum = 0;
+                     for (std::size_t s = first; s < end; ++s) {
+                       sum += mean_precision(sums.arms[arm][s]) / mean_precision(sums.arms[of][s]);
+                     }
+                     return std::vector<double>{sum / static_cast<double>(end - first)};
+                   })
+      .front();
+}
+
+Measured Gains::log2_over(std::size_t arm, std::size_t other, Statistic statistic) const {
+  const auto s = static_cast<std::size_t>(statistic);
   return jackknife(
              without_.size(),
              [&](std::size_t out) {
                const ErrorSums& sums = out < without_.size() ? without_[out] : total_;
-               double sum = 0;
-               for (std::size_t s = first_statistic; s < statistics; ++s) {
-                 sum += mean_precision(sums.arms[arm][s]) / mean_precision(sums.arms[1][s]);
-               }
-               return std::vector<double>{sum / static_cast<double>(statistics - first_statistic)};
+               return std::vector<double>{mean_log2_of(sums.arms[other][s], sums.arms[arm][s])};
              })
       .front();
 }
-
-Measured Gains::share_of_all(std::size_t arm) const { return share(arm, 0); }
-Measured Gains::share_of_all_but_means(std::size_t arm) const { return share(arm, 1); }
 
 Gains::Component Gains::component(std::size_t length, ComponentQuantity quantity) const {
   const auto q = static_cast<std::size_t>(quantity);
@@ -116,8 +123,8 @@ Gains::Component Gains::component(std::size_t length, ComponentQuantity quantity
     return std::vector<double>{log2_ratio(arms[0][q], arms[1][q])};
   });
   const auto& arms = total_.components[length];
-  return {log2.front(), std::sqrt(arms[0][q] / total_.chains),
-          std::sqrt(arms[1][q] / total_.chains)};
+  return {log2.front(), std::sqrt(arms[0][q] / total_.component_chains),
+          std::sqrt(arms[1][q] / total_.component_chains)};
 }
 
 Measured Gains::worst_mixing(std::size_t arm, Statistic statistic) const {

@@ -24,11 +24,11 @@ class Gains {
   std::vector<double> log2_short(Statistic statistic) const;
   /// Effective draws per iteration, per parameter.
   std::vector<double> ess_per_iteration(std::size_t arm, Statistic statistic) const;
-  /// Effective sample size of an arm, averaged over parameters and statistics, relative to that of
-  /// recycling everything. All statistics have the same weight.
-  Measured share_of_all(std::size_t arm) const;
-  /// The same for variances and quantiles only.
-  Measured share_of_all_but_means(std::size_t arm) const;
+  /// Effective sample size of an arm relative to that of another, averaged over parameters and over
+  /// the statistics from `first` up to, not including, `end`, which have the same weight.
+  Measured share(std::size_t arm, std::size_t of, std::size_t first, std::size_t end) const;
+  /// Mean over parameters of the log2 ratio of two arms.
+  Measured log2_over(std::size_t arm, std::size_t other, Statistic statistic) const;
   /// log2 ratio of the errors of the leading component, and the root mean squares of both arms.
   struct Component {
     Measured log2;
@@ -55,8 +55,6 @@ class Gains {
   const ErrorSums& total() const { return total_; }
 
  private:
-  Measured share(std::size_t arm, std::size_t first_statistic) const;
-
   const Study& study_;
   ErrorSums total_;
   std::vector<ErrorSums> without_;  ///< all but one group

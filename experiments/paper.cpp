@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
 /// Version of the files in `pieces`: increase it when their contents change.
-constexpr int piece_format = 3;
+constexpr int piece_format = 4;
 
 /// A folder belongs to one scale and seed: pieces of different runs must not mix.
 void claim_folder(const PaperSettings& settings, const fs::path& pieces) {

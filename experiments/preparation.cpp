@@ -270,12 +270,12 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
   settings.kind = kind;
   settings.recycling = {RecyclingKind::all, 1};
   settings.hmc.path_length = preparation.path_length;
-  settings.hmc.weight_by_draws = true;  // as in all stored results
   switch (test_case.path_rule) {
     case PathRule::leading_quarter:
       settings.hmc.jitter_least = 0.5;
       settings.hmc.jitter_most = 1;
       break;
+    case PathRule::near_quarter:
     case PathRule::greatest_jump:
       settings.hmc.jitter_least = 0.9;
       settings.hmc.jitter_most = 1.1;

@@ -17,18 +17,32 @@ namespace {
 /// Girolami and Calderhead (2011) used 0.1; with this one the longest paths, 30 steps, have length
 /// 4.5, three quarters of a period of a standard normal.
 constexpr double small_step = 0.15;
-constexpr double enough = 0.95;  ///< of the ESS of recycling everything
 
 std::string preparation_name(CaseName name) { return describe(name) + "-preparation"; }
 
-/// The average over estimators: without the means for the Gaussian, as in the paper, because the
-/// gain of means of narrow coordinates has no bound.
-Measured share(const CaseResults& results, const Gains& gains, std::size_t arm) {
-  return results.test_case.exact ? gains.share_of_all_but_means(arm) : gains.share_of_all(arm);
+/// The arm that recycles everything as the paper does.
+std::size_t everything(const Gains& gains, KernelKind kind) {
+  return paper_family(kind) == Family::stride ? gains.arm(Family::stride, 1)
+                                              : gains.arm(Family::all, 0);
 }
 
-void write_parameters(const CaseResults& results, KernelKind kind, const fs::path& folder) {
-  const Gains& gains = results.of(kind);
+Measured share(const CaseResults& results, const Gains& gains, std::size_t arm, std::size_t of) {
+  const std::size_t first = results.test_case.exact ? 1 : 0;
+  return gains.share(arm, of, first, statistics);
+}
+
+/// States per iteration of an arm; 0 where their number is not its business.
+double states_of(const Gains& gains, const Arm& arm) {
+  if (arm.family != Family::stride) return static_cast<double>(arm.count);
+  const double states = gains.leapfrogs() / static_cast<double>(arm.count);
+  return std::max(1.0, std::round(states));
+}
+
+std::string file_of(const CaseResults& results, KernelKind kind, const std::string& variant = "") {
+  return fmt::format("{}-{}{}.csv", describe(results.test_case.name), describe(kind), variant);
+}
+
+void write_parameters(const CaseResults& results, const Gains& gains, const fs::path& file) {
   std::vector<std::string> columns{"parameter", "scale", "k"};
   for (const char* statistic : statistic_names) {
     for (const char* what : {"plain", "recycled", "log2", "log2_error", "log2_short", "log2_k"}) {
@@ -52,10 +66,11 @@ void write_parameters(const CaseResults& results, KernelKind kind, const fs::pat
                             gains.log2_by_parameter(study.paper_arm, statistic)});
   }
   Table table(columns);
+  const double count = states_of(gains, study.arms[study.paper_arm]);
   // Four digits are more precise than the errors.
   const auto digits = [](double value) { return Cell(fmt::format("{:.4g}", value)); };
   for (std::size_t i = 0; i < results.truth.sd.size(); ++i) {
-    std::vector<Cell> row{i + 1, digits(results.truth.sd[i]), study.arms[study.paper_arm].count};
+    std::vector<Cell> row{i + 1, digits(results.truth.sd[i]), count};
     for (const Columns& c : by_statistic) {
       row.insert(row.end(),
                  {digits(c.plain[i]), digits(c.recycled[i]), digits(c.log2[i].value),
@@ -63,7 +78,7 @@ void write_parameters(const CaseResults& results, KernelKind kind, const fs::pat
     }
     table.append(std::move(row));
   }
-  table.write(folder / fmt::format("{}-{}.csv", describe(results.test_case.name), describe(kind)));
+  table.write(file);
 }
 
 void write_counts_by_parameter(const CaseResults& results, KernelKind kind,
@@ -73,8 +88,10 @@ void write_counts_by_parameter(const CaseResults& results, KernelKind kind,
   std::vector<std::vector<Measured>> ratios;
   const std::vector<Arm>& arms = gains.study().arms;
   for (std::size_t a = 0; a < arms.size(); ++a) {
-    if (arms[a].family != Family::final_state) continue;
-    columns.push_back(fmt::format("k{}", arms[a].count));
+    if (arms[a].family != paper_family(kind)) continue;
+    const std::string name = fmt::format("k{:.0f}", states_of(gains, arms[a]));
+    if (std::find(columns.begin(), columns.end(), name) != columns.end()) continue;
+    columns.push_back(name);
     ratios.push_back(gains.log2_by_parameter(a, Statistic::quantile));
   }
   Table table(columns);
@@ -83,8 +100,7 @@ void write_counts_by_parameter(const CaseResults& results, KernelKind kind,
     for (const auto& ratio : ratios) row.emplace_back(fmt::format("{:.4g}", ratio[i].value));
     table.append(std::move(row));
   }
-  table.write(folder /
-              fmt::format("counts-{}-{}.csv", describe(results.test_case.name), describe(kind)));
+  table.write(folder / ("counts-" + file_of(results, kind)));
 }
 
 void append_settings(const CaseResults& results, KernelKind kind, Table& table) {
@@ -109,13 +125,13 @@ void append_counts(const CaseResults& results, KernelKind kind, Table& table) {
   const std::vector<Arm>& arms = gains.study().arms;
   for (std::size_t a = 1; a < arms.size(); ++a) {
     const std::vector<Measured> log2 = gains.mean_log2(a);
-    const Measured part = share(results, gains, a);
+    const Measured part = share(results, gains, a, everything(gains, kind));
     for (std::size_t s = 0; s < statistics; ++s) {
-      table.append({name, describe(kind), describe(arms[a].family), arms[a].count,
+      table.append({name, describe(kind), describe(arms[a].family), states_of(gains, arms[a]),
                     statistic_names[s], log2[s].value, log2[s].error, "nan", "nan"});
     }
-    table.append({name, describe(kind), describe(arms[a].family), arms[a].count, "all", "nan",
-                  "nan", part.value, part.error});
+    table.append({name, describe(kind), describe(arms[a].family), states_of(gains, arms[a]), "all",
+                  "nan", "nan", part.value, part.error});
   }
 }
 
@@ -136,7 +152,8 @@ void append_components(const CaseResults& results, KernelKind kind, Table& table
   for (std::size_t l = 0; l < gains.total().components.size(); ++l) {
     for (const auto quantity : {ComponentQuantity::angle, ComponentQuantity::eigenvalue}) {
       const Gains::Component component = gains.component(l, quantity);
-      table.append({describe(kind), results.size.iterations / length_divisors[l],
+      table.append({describe(results.test_case.name), describe(kind),
+                    results.size.iterations / length_divisors[l],
                     quantity == ComponentQuantity::angle ? "angle" : "eigenvalue",
                     component.log2.value, component.log2.error, component.plain,
                     component.recycled});
@@ -144,9 +161,87 @@ void append_components(const CaseResults& results, KernelKind kind, Table& table
   }
 }
 
+/// The worst mean and the worst variance of the plain chain: effective draws per iteration.
+double worst_ess(const Gains& gains, Statistic statistic) {
+  const std::vector<double> ess = gains.ess_per_iteration(0, statistic);
+  return *std::min_element(ess.begin(), ess.end());
+}
+
+void append_sensitivity(const CaseResults& results, const std::string& about, const Gains& gains,
+                        Table& table) {
+  const auto log2 = gains.mean_log2(gains.study().paper_arm);
+  std::vector<Cell> row{describe(results.test_case.name), about, gains.leapfrogs(),
+                        gains.acceptance()};
+  for (const Measured& each : log2) row.insert(row.end(), {each.value, each.error});
+  for (const auto statistic : {Statistic::mean, Statistic::variance}) {
+    row.emplace_back(worst_ess(gains, statistic));
+  }
+  table.append(std::move(row));
+}
+
+/// The study of the case, then its variants.
+void write_sensitivity(const CaseResults& results, Table& table, const fs::path& folder) {
+  append_sensitivity(results, "as studied", results.of(KernelKind::hmc), table);
+  for (const auto& variant : results.variants) {
+    const Gains gains(variant->study);
+    append_sensitivity(results, variant->about, gains, table);
+    if (variant->name == small_steps_variant) {
+      write_parameters(results, gains, folder / file_of(results, KernelKind::hmc, variant->name));
+    }
+  }
+}
+
 }  // namespace
 
 const Gains& CaseResults::of(KernelKind kind) const { return gains[place_of(kind)]; }
+
+const VariantResults* CaseResults::variant(const std::string& name) const {
+  const auto found = std::find_if(variants.begin(), variants.end(),
+                                  [&](const auto& variant) { return variant->name == name; });
+  return found == variants.end() ? nullptr : found->get();
+}
+
+std::vector<std::pair<std::string, std::string>> variant_names(CaseName name) {
+  switch (name) {
+    case CaseName::gaussian:
+      return {{"-251", "251 steps, the paper's mean"},
+              {periodic_variant, "lengths within [0.9, 1.1] of a quarter turn"}};
+    case CaseName::logistic:
+      return {{"-9", "9 steps, the paper's mean"},
+              {"-norm", "the greatest jump by its norm, as printed"}};
+    case CaseName::volatility:
+      return {{"-90", "90 steps, the paper's mean"},
+              {"-norm", "the greatest jump by its norm, as printed"}};
+    default:
+      return {{small_steps_variant, fmt::format("steps of {}", small_step)}};
+  }
+}
+
+namespace {
+
+std::vector<HmcVariant> variants_of(const Foundation& base) {
+  std::vector<HmcVariant> variants;
+  const double step = step_size(base.preparation, KernelKind::hmc);
+  for (const auto& [name, about] : variant_names(base.test_case.name)) {
+    HmcVariant& variant =
+        variants.emplace_back(HmcVariant{name, about, base.test_case, base.preparation});
+    double& length = variant.preparation.path_length;
+    if (name == small_steps_variant) {
+      variant.preparation.step_sizes[place_of(KernelKind::hmc)] = small_step;
+    } else if (name == periodic_variant) {
+      variant.test_case.path_rule = PathRule::near_quarter;
+    } else if (name == "-251") {
+      length = 251 * step / 0.75;  // the mean of the factors in [1/2, 1]
+    } else if (name == "-norm") {
+      length = static_cast<double>(base.preparation.jumps.best_steps()) * step;
+    } else {
+      length = (name == "-9" ? 9 : 90) * step;
+    }
+  }
+  return variants;
+}
+
+}  // namespace
 
 Foundation lay_foundation(const Workshop& workshop, CaseName name) {
   TestCase test_case = make_test_case(name, workshop.data_folder, cox_grid_of(workshop.scale));
@@ -158,16 +253,16 @@ Foundation lay_foundation(const Workshop& workshop, CaseName name) {
 
 std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name) {
   auto results = std::make_unique<CaseResults>(
-      CaseResults{lay_foundation(workshop, name), size_of(workshop.scale, name), {}, {}, nullptr});
+      CaseResults{lay_foundation(workshop, name), size_of(workshop.scale, name), {}, {}, {}});
   for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
-    results->studies[k] = run_study(workshop, results->test_case, results->preparation,
-                                    results->truth, all_kernels[k]);
+    results->studies[k] = run_study(
+        workshop, {results->test_case, results->preparation, results->truth, all_kernels[k]});
   }
-  if (name == CaseName::cox) {
-    Preparation small = results->preparation;
-    small.step_sizes[place_of(KernelKind::hmc)] = small_step;
-    results->small_steps = std::make_unique<Study>(run_study(
-        workshop, results->test_case, small, results->truth, KernelKind::hmc, small_steps_variant));
+  for (HmcVariant& variant : variants_of(*results)) {
+    Study study = run_study(workshop, {variant.test_case, variant.preparation, results->truth,
+                                       KernelKind::hmc, variant.name});
+    results->variants.push_back(
+        std::make_unique<VariantResults>(VariantResults{std::move(variant), std::move(study)}));
   }
   // They point at the studies, which do not move from here on.
   for (const Study& study : results->studies) results->gains.emplace_back(study);
@@ -179,35 +274,33 @@ std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name) 
     return fs::exists(workshop.pieces / (piece + ".bin"));
   };
   if (!there(preparation_name(name))) return nullptr;
-  const Size size = size_of(workshop.scale, name);
-  for (std::size_t g = 0; g < size.groups; ++g) {
-    for (const KernelKind kind : all_kernels) {
-      if (!there(fmt::format("{}-{}", study_name(name, kind), g))) return nullptr;
+  for (const KernelKind kind : all_kernels) {
+    std::vector<std::string> variants{""};
+    if (kind == KernelKind::hmc) {
+      for (const auto& [variant, about] : variant_names(name)) variants.push_back(variant);
     }
-    const std::string small = study_name(name, KernelKind::hmc, small_steps_variant);
-    if (name == CaseName::cox && !there(fmt::format("{}-{}", small, g))) return nullptr;
+    for (const std::string& variant : variants) {
+      const std::size_t groups = size_of_study(workshop.scale, name, variant).groups;
+      for (std::size_t g = 0; g < groups; ++g) {
+        if (!there(fmt::format("{}-{}", study_name(name, kind, variant), g))) return nullptr;
+      }
+    }
   }
   return run_case(workshop, name);
 }
 
-std::size_t sufficient_count(const CaseResults& results, KernelKind kind) {
+std::vector<CountShare> count_shares(const CaseResults& results, KernelKind kind) {
   const Gains& gains = results.of(kind);
-  std::size_t least = 0;
   const std::vector<Arm>& arms = gains.study().arms;
+  std::vector<CountShare> shares;
   for (std::size_t a = 0; a < arms.size(); ++a) {
-    if (arms[a].family != Family::final_state) continue;
-    if (share(results, gains, a).value < enough) continue;
-    if (least == 0 || arms[a].count < least) least = arms[a].count;
+    if (arms[a].family != paper_family(kind)) continue;
+    shares.push_back(
+        {a, states_of(gains, arms[a]), share(results, gains, a, everything(gains, kind))});
   }
-  return least;
-}
-
-double share_with(const CaseResults& results, KernelKind kind, std::size_t count) {
-  const Gains& gains = results.of(kind);
-  const std::vector<Arm>& arms = gains.study().arms;
-  const Arm arm{Family::final_state, count};
-  if (std::find(arms.begin(), arms.end(), arm) == arms.end()) return std::nan("");
-  return share(results, gains, gains.arm(arm.family, arm.count)).value;
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const CountShare& a, const CountShare& b) { return a.states > b.states; });
+  return shares;
 }
 
 double truth_share(const CaseResults& results, KernelKind kind) {
@@ -233,26 +326,31 @@ void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases, const
   Table counts({"case", "kernel", "family", "k", "statistic", "log2", "log2_error", "ess_share",
                 "ess_share_error"});
   Table lengths({"case", "kernel", "fraction", "statistic", "log2", "log2_error"});
-  Table components(
-      {"kernel", "iterations", "quantity", "log2", "log2_error", "plain_rmse", "recycled_rmse"});
+  Table components({"case", "kernel", "iterations", "quantity", "log2", "log2_error", "plain_rmse",
+                    "recycled_rmse"});
+  Table sensitivity({"case", "paths", "leapfrogs", "acceptance", "mean_log2", "mean_log2_error",
+                     "variance_log2", "variance_log2_error", "q97.5_log2", "q97.5_log2_error",
+                     "worst_mean_ess", "worst_variance_ess"});
   for (const auto& results : cases) {
     if (!results->test_case.notice.empty()) {
       notice.append({describe(results->test_case.name), results->test_case.notice});
     }
     for (const KernelKind kind : all_kernels) {
-      write_parameters(*results, kind, folder);
+      write_parameters(*results, results->of(kind), folder / file_of(*results, kind));
       write_counts_by_parameter(*results, kind, folder);
       append_settings(*results, kind, settings);
       append_counts(*results, kind, counts);
       append_lengths(*results, kind, lengths);
       append_components(*results, kind, components);
     }
+    write_sensitivity(*results, sensitivity, folder);
   }
   settings.write(folder / "settings.csv");
   notice.write(folder / "notice.csv");
   counts.write(folder / "counts.csv");
   lengths.write(folder / "lengths.csv");
   components.write(folder / "components.csv");
+  sensitivity.write(folder / "sensitivity.csv");
 }
 
 }  // namespace rehmc::experiments

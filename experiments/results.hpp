@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/gains.hpp"
@@ -22,15 +23,30 @@ struct Foundation {
 /// Runs what is missing.
 Foundation lay_foundation(const Workshop& workshop, CaseName name);
 
+/// HMC on other paths than those of the case.
+struct HmcVariant {
+  std::string name;  ///< begins with -
+  std::string about;
+  TestCase test_case;
+  Preparation preparation;
+};
+inline constexpr const char* periodic_variant = "-near";
+/// What they are called, and what is other.
+std::vector<std::pair<std::string, std::string>> variant_names(CaseName name);
+
+struct VariantResults : HmcVariant {
+  Study study;
+};
+
 /// All results of one test case.
 struct CaseResults : Foundation {
   Size size;
   std::array<Study, std::size(all_kernels)> studies;
   std::vector<Gains> gains;  ///< of the studies, in the order of all_kernels
-  /// Of the Cox process: HMC with the small steps of Girolami and Calderhead.
-  std::unique_ptr<Study> small_steps;
+  std::vector<std::unique_ptr<VariantResults>> variants;
 
   const Gains& of(KernelKind kind) const;
+  const VariantResults* variant(const std::string& name) const;  ///< nullptr: not run
 };
 
 /// Runs what is missing of one test case.
@@ -39,20 +55,24 @@ std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name);
 /// The same from stored pieces; nothing if one is missing.
 std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name);
 
-/// The family of the paper: the smallest K whose ESS, averaged over all estimators, is within 5% of
-/// recycling everything; 0 if none of those tried is.
-std::size_t sufficient_count(const CaseResults& results, KernelKind kind);
-
-/// The ESS with one K of that family, averaged likewise, as a share of that of recycling
-/// everything; NaN if it was not tried.
-double share_with(const CaseResults& results, KernelKind kind, std::size_t count);
+/// How much of the effective sample size of recycling everything some states have, by the paper's
+/// own way to choose them: under HMC evenly spaced steps, each accepted or rejected, under NUTS the
+/// final state and evenly spread ones.
+struct CountShare {
+  std::size_t arm;
+  double states;  ///< per iteration, on average
+  Measured share;
+};
+/// From the most to the fewest. The average over estimators is without the means for the Gaussian,
+/// as in the paper, because the gain of means of narrow coordinates has no bound.
+std::vector<CountShare> count_shares(const CaseResults& results, KernelKind kind);
 
 /// Squared error of the ground truth relative to the mean squared error of a recycled chain: the
 /// mean over parameters, of the worst statistic.
 double truth_share(const CaseResults& results, KernelKind kind);
 
-/// Writes settings.csv, notice.csv, counts.csv, lengths.csv, components.csv and the files of every
-/// case and kernel; experiments/README.md describes them.
+/// Writes settings.csv, notice.csv, counts.csv, lengths.csv, components.csv, sensitivity.csv and
+/// the files of every case and kernel; experiments/README.md describes them.
 void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases,
                    const std::filesystem::path& folder);
 

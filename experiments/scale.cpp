@@ -31,17 +31,17 @@ Size size_of(Scale scale, CaseName name) {
   const bool large = cox || name == CaseName::volatility;
   switch (scale) {
     case Scale::smoke:
-      return large ? Size{20, 64, 10, 16, 200, 60, 16, 160, 20}
-                   : Size{40, 160, 10, 16, 300, 100, 32, 320, 40};
+      return large ? Size{20, 64, 10, 16, 200, 60, 16, 160, 20, 1}
+                   : Size{40, 160, 10, 16, 300, 100, 32, 320, 40, 4};
     case Scale::quick:
-      return large ? Size{40, 320, 20, 16, 400, 100, 32, 480, 50}
-                   : Size{80, 800, 20, 32, 600, 150, 64, 1600, 100};
+      return large ? Size{40, 320, 20, 16, 400, 100, 32, 480, 50, 1}
+                   : Size{80, 800, 20, 32, 600, 150, 64, 1600, 100, 4};
     case Scale::full:
       break;
   }
-  if (cox) return {100, 1600, 20, 32, 600, 200, 64, 2400, 100};
-  if (large) return {400, 3200, 20, 32, 1000, 200, 64, 4800, 100};
-  return {400, 3200, 20, 32, 1000, 300, 128, 6400, 100};
+  if (cox) return {100, 1600, 20, 32, 600, 200, 64, 2400, 100, 1};
+  if (large) return {400, 3200, 20, 32, 1000, 200, 64, 4800, 100, 2};
+  return {400, 3200, 20, 32, 1000, 300, 128, 6400, 100, 20};
 }
 
 std::size_t cox_grid_of(Scale scale) { return scale == Scale::smoke ? 24 : 64; }

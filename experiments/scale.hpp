@@ -25,7 +25,8 @@ struct Size {
   std::size_t tuning_iterations;  ///< of dual averaging on all pilot chains together
   std::size_t truth_chains;       ///< multiple of truth_groups
   std::size_t truth_iterations;
-  std::size_t burn_in;  ///< from a state of the ground truth to an independent one
+  std::size_t burn_in;           ///< from a state of the ground truth to an independent one
+  std::size_t component_chains;  ///< of every group, whose leading component is computed
 
   static constexpr std::size_t truth_groups = 8;
 };

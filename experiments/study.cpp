@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -13,95 +12,15 @@ namespace rehmc::experiments {
 
 namespace {
 
-/// The largest eigenvalue of a symmetric matrix and its eigenvector, by Lanczos iterations with
-/// full reorthogonalisation: for 250 rows several times faster than computing all of them.
-std::pair<double, Eigen::VectorXd> leading_eigenpair(const Eigen::MatrixXd& matrix) {
-  const Eigen::Index d = matrix.rows();
-  const Eigen::Index steps = std::min<Eigen::Index>(d, 100);
-  Eigen::MatrixXd basis(d, steps);
-  Eigen::VectorXd diagonal(steps);
-  Eigen::VectorXd below(steps - 1);
-  Eigen::VectorXd next = matrix.diagonal().cwiseSqrt().normalized();
-  for (Eigen::Index k = 0; k < steps; ++k) {
-    basis.col(k) = next;
-    next = matrix.selfadjointView<Eigen::Lower>() * basis.col(k);
-    diagonal(k) = basis.col(k).dot(next);
-    const auto seen = basis.leftCols(k + 1);
-    for (int pass = 0; pass < 2; ++pass) next -= seen * (seen.transpose() * next);
-    if (k + 1 == steps) break;
-    below(k) = next.norm();
-    next /= below(k);
-  }
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(diagonal, below);
-  return {solver.eigenvalues()(steps - 1), basis * solver.eigenvectors().col(steps - 1)};
-}
-
-/// The leading principal component of the states of an arm so far.
-class LeadingComponent {
- public:
-  /// Coordinates are the true principal axes, in rising order of these variances.
-  explicit LeadingComponent(const Variances& variances)
-      : variances_(&variances),
-        products_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(variances.size()),
-                                        static_cast<Eigen::Index>(variances.size()))),
-        sum_(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(variances.size()))),
-        rows_(static_cast<Eigen::Index>(variances.size()), block) {}
-
-  void add(std::span<const double> x, double weight) {
-    const Eigen::Map<const Eigen::VectorXd> state(x.data(), products_.rows());
-    sum_ += weight * state;
-    rows_.col(filled_++) = std::sqrt(weight) * state;
-    if (filled_ == block) flush();
-  }
-
-  /// Squared errors: the angle between the leading eigenvector and the plane of the leading true
-  /// components (the paper's l = min{j : sigma_j^2 < sigma_1^2 / 2} of them), and the eigenvalue.
-  std::array<double, component_quantities> squared_errors(double draws) {
-    flush();
-    const Eigen::VectorXd mean = sum_ / draws;
-    const Eigen::MatrixXd covariance =
-        Eigen::MatrixXd(products_.selfadjointView<Eigen::Lower>()) / draws -
-        mean * mean.transpose();
-    const auto [eigenvalue, eigenvector] = leading_eigenpair(covariance);
-    const Eigen::Index d = covariance.rows();
-    const double largest = variances_->back();
-    const auto first = std::partition_point(variances_->begin(), variances_->end(),
-                                            [&](double v) { return v < largest / 2; });
-    const auto plane = std::min<Eigen::Index>(d, (variances_->end() - first) + 1);
-    const double inside = eigenvector.tail(plane).norm();
-    const double angle = std::acos(std::min(1.0, inside));
-    const double error = eigenvalue - largest;
-    return {angle * angle, error * error};
-  }
-
- private:
-  static constexpr Eigen::Index block = 64;
-
-  void flush() {
-    if (filled_ == 0) return;
-    products_.selfadjointView<Eigen::Lower>().rankUpdate(rows_.leftCols(filled_));
-    filled_ = 0;
-  }
-
-  const Variances* variances_;
-  Eigen::MatrixXd products_;
-  Eigen::VectorXd sum_;
-  Eigen::MatrixXd rows_;
-  Eigen::Index filled_ = 0;
-};
-
 /// Everything that a chain of a study needs.
 struct Setting {
   const Workshop& workshop;
-  const TestCase& test_case;
-  const Preparation& preparation;
-  const Truth& truth;
-  KernelKind kind;
+  const Plan& plan;
   std::string name;  ///< of the study
   Size size;
   std::vector<Arm> arms;
   std::size_t paper_arm;
+  std::size_t component_arm;
 };
 
 std::array<std::vector<float>, statistics> squared_errors(const ArmSums& sums, std::size_t arm,
@@ -119,14 +38,47 @@ std::array<std::vector<float>, statistics> squared_errors(const ArmSums& sums, s
   return result;
 }
 
+/// The leading component of the plain chain and of one arm; idle in chains without it.
+class Components {
+ public:
+  Components(const Setting& setting, std::size_t chain)
+      : truth_(setting.plan.truth), arms_{0, setting.component_arm} {
+    const std::size_t in_group = chain % (setting.size.chains / setting.size.groups);
+    if (in_group >= setting.size.component_chains) return;
+    for (std::size_t a = 0; a < arms_.size(); ++a) products_.emplace_back(truth_.centre);
+  }
+
+  void add(const TracedChain& traced, const ArmShares& shares) {
+    for (std::size_t a = 0; a < products_.size(); ++a) {
+      for (const auto& [state, weight] : shares.of(arms_[a])) {
+        products_[a].add(traced.parameters()[state], shares.mass(arms_[a]) * weight);
+      }
+    }
+  }
+  void measure(ErrorSums& result) {
+    if (products_.empty()) return;
+    result.component_chains = 1;
+    auto& errors = result.components.emplace_back();
+    for (std::size_t a = 0; a < products_.size(); ++a) {
+      errors[a] = products_[a].squared_errors(truth_.leading);
+    }
+  }
+
+ private:
+  const Truth& truth_;
+  std::array<std::size_t, 2> arms_;
+  std::vector<Products> products_;
+};
+
 ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t chain) {
-  const auto& [workshop, test_case, preparation, truth, kind, name, size, arms, paper_arm] =
-      setting;
+  const auto& [workshop, plan, name, size, arms, paper_arm, component_arm] = setting;
+  const Truth& truth = plan.truth;
+  const double step = step_size(plan.preparation, plan.kind);
   const Address address{workshop.seed_of(name), static_cast<std::uint32_t>(chain), 0};
-  TracedChain traced(density, kernel_settings(test_case, preparation, kind),
-                     {step_size(preparation, kind), make_unit_metric(density.dimension())},
-                     starting_position(test_case, truth, address), address);
-  if (!test_case.exact) {
+  TracedChain traced(density, kernel_settings(plan.test_case, plan.preparation, plan.kind),
+                     {step, make_unit_metric(density.dimension())},
+                     starting_position(plan.test_case, truth, address), address);
+  if (!plan.test_case.exact) {
     for (std::size_t n = 0; n < size.burn_in; ++n) {
       workshop.check_stop();
       traced.skip();
@@ -137,32 +89,24 @@ ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t 
   ErrorSums result;
   ArmShares shares(arms);
   ArmSums sums(arms.size(), truth.centre, truth.bins);
-  std::vector<LeadingComponent> components;
-  const std::size_t component_arms[] = {0, paper_arm};
-  if (test_case.exact) components = std::vector(2, LeadingComponent(*test_case.exact));
+  Components components(setting, chain);
   auto divisor = length_divisors.begin();
   for (std::size_t n = 1; n <= size.iterations; ++n) {
     workshop.check_stop();
     const Transition& transition = traced.step();
     result.acceptance += transition.acceptance;
     result.divergences += transition.ending == Ending::diverged;
-    shares.share(traced.states(), traced.next(), traced.start(), transition.leapfrogs,
+    // Of the whole path, also where a divergence cut it short.
+    const auto steps = static_cast<std::size_t>(std::llround(transition.path_length / step));
+    shares.share({traced.states(), traced.next(), traced.start(), steps, transition.mass},
                  traced.address());
     sums.add(traced.parameters(), shares);
-    for (std::size_t c = 0; c < components.size(); ++c) {
-      for (const auto& [state, weight] : shares.of(component_arms[c])) {
-        components[c].add(traced.parameters()[state], weight);
-      }
-    }
+    components.add(traced, shares);
     if (n != size.iterations / *divisor) continue;
     ++divisor;
     result.lengths.push_back({squared_errors(sums, 0, truth), squared_errors(sums, 1, truth),
                               squared_errors(sums, paper_arm, truth)});
-    if (components.empty()) continue;
-    auto& errors = result.components.emplace_back();
-    for (std::size_t c = 0; c < 2; ++c) {
-      errors[c] = components[c].squared_errors(static_cast<double>(n));
-    }
+    components.measure(result);
   }
   for (std::size_t a = 0; a < arms.size(); ++a) {
     result.arms.push_back(squared_errors(sums, a, truth));
@@ -197,7 +141,12 @@ void ErrorSums::add(const ErrorSums& other) {
   for (std::size_t l = 0; l < lengths.size(); ++l) {
     for (std::size_t a = 0; a < lengths[l].size(); ++a) add_to(lengths[l][a], other.lengths[l][a]);
   }
-  for (std::size_t l = 0; l < components.size(); ++l) {
+  component_chains += other.component_chains;
+  if (components.empty()) {
+    components = other.components;
+    return;
+  }
+  for (std::size_t l = 0; l < other.components.size(); ++l) {
     for (std::size_t a = 0; a < components[l].size(); ++a) {
       for (std::size_t q = 0; q < component_quantities; ++q) {
         components[l][a][q] += other.components[l][a][q];
@@ -210,30 +159,66 @@ std::string study_name(CaseName name, KernelKind kind, const std::string& varian
   return fmt::format("{}-{}{}", describe(name), describe(kind), variant);
 }
 
-Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
-                const Truth& truth, KernelKind kind, const std::string& variant) {
-  const bool hmc = traits(kind).shape == TrajectoryShape::path;
-  const bool short_paths = test_case.name == CaseName::logistic || test_case.name == CaseName::cox;
-  const std::size_t most = short_paths ? 16 : hmc ? 64 : 32;
-  const std::size_t paper_count = hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
-  Setting setting{workshop,
-                  test_case,
-                  preparation,
-                  truth,
-                  kind,
-                  fmt::format("{} {}{}", describe(test_case.name), describe(kind), variant),
-                  size_of(workshop.scale, test_case.name),
-                  arms_of(kind, paper_count, most),
-                  0};
-  setting.paper_arm = static_cast<std::size_t>(
-      std::find(setting.arms.begin(), setting.arms.end(), Arm{Family::final_state, paper_count}) -
-      setting.arms.begin());
+Size size_of_study(Scale scale, CaseName name, const std::string& variant) {
+  Size size = size_of(scale, name);
+  if (variant.empty() || variant == small_steps_variant) return size;
+  size.chains /= 4;
+  size.groups = std::min(size.groups, size.chains);
+  size.component_chains = 0;
+  return size;
+}
 
+namespace {
+
+/// The longest distance between the states of `stride` leaves two of a path.
+std::size_t most_of(const Plan& plan) {
+  const CaseName name = plan.test_case.name;
+  const bool short_paths = name == CaseName::logistic || name == CaseName::cox;
+  if (paper_family(plan.kind) == Family::final_state) return short_paths ? 16 : 32;
+  return short_paths ? 8 : name == CaseName::volatility ? 64 : 128;
+}
+
+std::vector<Arm> arms_of_plan(const Plan& plan, std::size_t paper_count) {
+  std::vector<Arm> arms = arms_of(plan.kind, paper_count, most_of(plan));
+  if (plan.variant.empty()) return arms;
+  std::erase_if(arms, [&](const Arm& arm) {
+    const bool paper = arm == Arm{paper_family(plan.kind), paper_count};
+    return !paper && arm.family != Family::plain && arm.family != Family::all &&
+           arm.family != Family::by_draw;
+  });
+  return arms;
+}
+
+std::size_t place_in(const std::vector<Arm>& arms, const Arm& arm) {
+  return static_cast<std::size_t>(std::find(arms.begin(), arms.end(), arm) - arms.begin());
+}
+
+}  // namespace
+
+Study run_study(const Workshop& workshop, const Plan& plan) {
+  const TestCase& test_case = plan.test_case;
+  const std::size_t paper_count = paper_family(plan.kind) == Family::stride
+                                      ? test_case.paper_stride_hmc
+                                      : test_case.paper_count_nuts;
+  std::vector<Arm> arms = arms_of_plan(plan, paper_count);
+  const std::size_t paper_arm = place_in(arms, {paper_family(plan.kind), paper_count});
+  // Products of thousands of parameters take their time: eight states of a path.
+  const std::size_t large = place_in(arms, {Family::spread, 8});
+  const bool few = plan.truth.centre.size() > 1000 && large < arms.size();
+  const Setting setting{
+      workshop,
+      plan,
+      fmt::format("{} {}{}", describe(test_case.name), describe(plan.kind), plan.variant),
+      size_of_study(workshop.scale, test_case.name, plan.variant),
+      std::move(arms),
+      paper_arm,
+      few ? large : paper_arm};
   const std::size_t groups = setting.size.groups;
   return {setting.arms, setting.paper_arm, setting.size.iterations,
           run_groups<ErrorSums>(
               workshop,
-              {study_name(test_case.name, kind, variant), groups, setting.size.chains / groups},
+              {study_name(test_case.name, plan.kind, plan.variant), groups,
+               setting.size.chains / groups},
               [&](std::size_t chains) { return workshop.engine(test_case.density, chains); },
               [&](const Density& density, std::size_t chain) {
                 return run_chain(setting, density, chain);

@@ -7,16 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "experiments/leading_component.hpp"
 #include "experiments/truth.hpp"
 
 namespace rehmc::experiments {
 
 /// Errors are computed at the end of these fractions of the chain.
 inline constexpr std::array<std::size_t, 6> length_divisors{32, 16, 8, 4, 2, 1};
-
-/// Errors of the leading principal component as the chain grows.
-enum class ComponentQuantity { angle, eigenvalue };
-inline constexpr std::size_t component_quantities = 2;
 
 /// Sums over chains of squared errors.
 struct ErrorSums {
@@ -30,14 +27,16 @@ struct ErrorSums {
   std::vector<std::array<std::vector<float>, statistics>> arms;
   /// For the arms plain, all and the paper's: by length, arm, statistic and parameter.
   std::vector<std::array<std::array<std::vector<float>, statistics>, 3>> lengths;
-  /// For the arms plain and the paper's: by length, arm and quantity. Only for the Gaussian.
+  double component_chains = 0;  ///< those with the errors of the leading component
+  /// For the arms plain and that of components: by length, arm and quantity.
   std::vector<std::array<std::array<double, component_quantities>, 2>> components;
 
   void add(const ErrorSums& other);
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(chains, draws, acceptance, leapfrogs, divergences, seconds, arms, lengths, components);
+    archive(chains, draws, acceptance, leapfrogs, divergences, seconds, arms, lengths,
+            component_chains, components);
   }
 };
 
@@ -50,11 +49,22 @@ struct Study {
 
 /// The name of its pieces.
 std::string study_name(CaseName name, KernelKind kind, const std::string& variant = "");
+
+/// A kernel that is studied, on paths that may differ from those of the case; then it has a name.
+struct Plan {
+  const TestCase& test_case;
+  const Preparation& preparation;
+  const Truth& truth;
+  KernelKind kind;
+  std::string variant = {};
+};
+
+/// The chains of a plan: variants, unless with the small steps of the Cox process, have a quarter,
+/// and no components.
+Size size_of_study(Scale scale, CaseName name, const std::string& variant);
 inline constexpr const char* small_steps_variant = "-small";
 
-/// Runs the chains of one kernel, or loads those that were run before. A variant with another
-/// preparation has a name.
-Study run_study(const Workshop& workshop, const TestCase& test_case, const Preparation& preparation,
-                const Truth& truth, KernelKind kind, const std::string& variant = "");
+/// Runs the chains of one kernel, or loads those that were run before.
+Study run_study(const Workshop& workshop, const Plan& plan);
 
 }  // namespace rehmc::experiments

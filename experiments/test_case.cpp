@@ -63,6 +63,7 @@ TestCase gaussian() {
           normal_of(variances),
           PathRule::leading_quarter,
           32,
+          8,
           16,
           std::move(variances),
           ""};
@@ -78,6 +79,7 @@ TestCase logistic(const fs::path& folder) {
           HierarchicalLogistic(with_interactions(data)),
           PathRule::greatest_jump,
           8,
+          1,
           8,
           {},
           there ? "" : stand_in("the credit data set of the logistic regression", credit_file)};
@@ -93,6 +95,7 @@ TestCase volatility(const fs::path& folder) {
           StochasticVolatility(returns),
           PathRule::greatest_jump,
           45,
+          2,
           8,
           {},
           there ? "" : stand_in("the index of the volatility model", closes_file)};
@@ -114,6 +117,7 @@ TestCase cox(std::size_t grid) {
           WhitenedCoxProcess(settings, simulate_cox_counts(settings, cox_seed)),
           PathRule::up_to_thirty,
           16,
+          1,
           8,
           {},
           std::move(notice)};

@@ -23,6 +23,7 @@ std::string describe(CaseName name);
 /// How long a path of HMC is.
 enum class PathRule {
   leading_quarter,  ///< a quarter turn of the widest coordinate, times a factor within [1/2, 1]
+  near_quarter,     ///< the same quarter, times [0.9, 1.1]: the paper's first attempt
   greatest_jump,    ///< where the normalised squared jump is largest, times [0.9, 1.1]
   up_to_thirty,     ///< the number of steps is uniform on 1, ..., 30
 };
@@ -39,8 +40,10 @@ struct TestCase {
   /// Its quantities are the parameters of the study.
   Density density;
   PathRule path_rule;
-  /// Samples per iteration, the final state among them, that the paper found to suffice.
+  /// Samples per iteration, the final state among them, that the paper found to suffice; under HMC
+  /// they were every paper_stride_hmc-th step of a path.
   std::size_t paper_count_hmc;
+  std::size_t paper_stride_hmc;
   std::size_t paper_count_nuts;
   /// Only the first: truth is exact, and so are starting positions.
   std::optional<Variances> exact;

@@ -47,8 +47,8 @@ struct Point {
 
 std::vector<TrajectoryPoint> run_trajectory(const TrajectoryPlan& plan) {
   const Banana density;
-  Point point{plan.start, {}};
-  Stream(plan.address, Purpose::momentum).fill_normal(point.p);
+  Point point{plan.start, plan.momentum.value_or(std::array<double, 2>{})};
+  if (!plan.momentum) Stream(plan.address, Purpose::momentum).fill_normal(point.p);
   point.evaluate(density);
   std::vector<TrajectoryPoint> points{{point.x, point.p, true}};
 

@@ -21,6 +21,7 @@ struct LongSums {
   std::array<std::vector<double>, powers> moments;  ///< of x - centre
   std::vector<double> counts;
   std::vector<std::vector<double>> states;
+  PackedProducts products;  ///< of one state of every draw
 
   LongSums() = default;
   explicit LongSums(std::size_t parameters) : counts(parameters * Bins::count) {
@@ -29,7 +30,7 @@ struct LongSums {
 
   template <class Archive>
   void archive(Archive& archive) {
-    archive(draws, moments, counts, states);
+    archive(draws, moments, counts, states, products);
   }
 
   void add(std::span<const double> x, double weight, std::span<const double> centre,
@@ -62,6 +63,7 @@ struct LongSums {
     }
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
     states.insert(states.end(), other.states.begin(), other.states.end());
+    products.add(other.products);
   }
 
   double value(Statistic statistic, std::size_t i, double centre, const Bins& bins) const {
@@ -88,11 +90,14 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
   }
   LongSums sums(preparation.centre.size());
   Places places;
-  ArmShares shares({{Family::all, 0}});
+  ArmShares shares({{Family::all, 0}, {Family::spread, 1}});
+  Products products(preparation.centre);
   for (std::size_t n = 1; n <= size.truth_iterations; ++n) {
     workshop.check_stop();
     traced.step();
-    shares.share(traced.states(), traced.next(), traced.start(), 0, traced.address());
+    shares.share({.states = traced.states(), .next = traced.next(), .start = traced.start()},
+                 traced.address());
+    products.add(traced.parameters()[shares.of(1).front().state], 1);
     for (const auto& [state, weight] : shares.for_histogram(0)) {
       places.find(bins, traced.parameters()[state]);
       sums.add(traced.parameters()[state], weight, preparation.centre, places.found());
@@ -102,6 +107,7 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
     }
   }
   sums.draws = static_cast<double>(size.truth_iterations);
+  sums.products = products.packed();
   return sums;
 }
 
@@ -110,6 +116,7 @@ Truth exact_truth(const Variances& variances, const Preparation& preparation) {
   truth.bins = Bins(preparation.quantile, preparation.sd);
   truth.centre = preparation.centre;
   truth.sd = preparation.sd;
+  truth.leading = leading_plane(variances);
   const double z = normal_quantile(upper_probability);
   const double height = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
   const double quantile_variance = upper_probability * (1 - upper_probability) / (height * height);
@@ -191,6 +198,7 @@ Truth find_truth(const Workshop& workshop, const TestCase& test_case,
                                      (height * height));
   }
   truth.starts = std::move(all.states);
+  truth.leading = Products(truth.centre, all.products).plane();
   return truth;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/chain_errors.hpp"
+#include "experiments/leading_component.hpp"
 #include "experiments/traced_chain.hpp"
 
 namespace rehmc::experiments {
@@ -20,6 +21,7 @@ struct Truth {
   ByStatistic unit_variance;
   std::vector<double> centre;  ///< of moments
   std::vector<double> sd;
+  LeadingPlane leading;
   Bins bins;
   std::vector<std::vector<double>> starts;  ///< states from stationarity; none if exact
   double iterations = 0;

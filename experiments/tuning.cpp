@@ -136,7 +136,7 @@ Outcome run_tuned(const Setting& setting, const Density& density, std::span<cons
     gradients += transition.leapfrogs;
     ++outcome.iterations;
     const WeightedState draw{transition.state, 1};
-    shares.share(std::span(&draw, 1), 0, 0, 1, address);
+    shares.share({.states = std::span(&draw, 1)}, address);
     sums.add(reader.read(std::span(&draw, 1)), shares);
   }
   std::vector<double> estimate(truth.centre.size());

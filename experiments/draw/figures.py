@@ -14,8 +14,29 @@ FAMILIES = {
     "spread": ("evenly spread", {"colour": BLUE, "marker": "o"}),
     "final": ("final state + (K − 1)", {"colour": VERMILION, "marker": "s"}),
     "simple": ("at random", {"colour": GREEN, "marker": "^"}),
+    "stride": ("evenly spaced steps, accepted one by one", {"colour": PURPLE, "marker": "D"}),
     "all": ("all states", {"colour": GREY, "dash": "--"}),
-    "accept-each": ("all states, accepted one by one", {"colour": PURPLE, "dash": ":", "width": 2.2}),
+    "by-draw": ("all states, draws alike", {"colour": ORANGE, "dash": ":", "width": 2.2}),
+}
+# The numbers that figures have in the paper; its panels on covariances are a figure of their own here.
+PAPER_NUMBERS = {
+    "trajectory": "1",
+    "gaussian-hmc": "2",
+    "components-gaussian": "3 and 4, right",
+    "gaussian-nuts-slice": "4",
+    "tuning-gaussian": "5",
+    "logistic-hmc": "6",
+    "logistic-nuts-slice": "7",
+    "components-logistic": "6 and 7, right",
+    "tuning-logistic": "8",
+    "volatility-hmc": "9",
+    "volatility-nuts-slice": "10",
+    "components-volatility": "9 and 10, right",
+    "cox-hmc": "11",
+    "cox-nuts-slice": "12",
+    "components-cox": "11 and 12, right",
+    **{f"counts-{case}": str(13 + i) for i, case in enumerate(CASES)},
+    **{f"lengths-{case}": str(17 + i) for i, case in enumerate(CASES)},
 }
 
 
@@ -137,9 +158,9 @@ def gain_figures(tables, case, kernel):
     return [Figure(f"{case}-{kernel}", caption, [log2_panel(table, "Gain from recycling"), size_panel(table)])]
 
 
-def component_figures(tables):
+def component_figures(tables, case):
     table = tables.find("components")
-    if not table:
+    if not table or not (table := table.where(case=case)):
         return []
     gains, angles = [], []
     for kernel in PAPER_KERNELS:
@@ -153,7 +174,7 @@ def component_figures(tables):
                 style = {"label": f"{short_name(kernel)}, {which}", "colour": colour, **kernel_style(kernel)}
                 angles.append(through_rows(rows, "iterations", f"{which}_rmse", **style))
     caption = (
-        "The leading principal component of the Gaussian as the chain gets longer. Gain: log₂ ratio of ESS for its "
+        f"{case_name(case)}: the leading principal component as the chain gets longer. Gain: log₂ ratio of ESS for its "
         "direction (the angle to the plane of the true leading components) and its eigenvalue. Error: the angle itself."
     )
     gain = {"x_scale": "log10", "zero_line": True, "factors": True}
@@ -161,7 +182,7 @@ def component_figures(tables):
         Panel("Gain from recycling", "iterations", RATIO_LABEL, gains, **gain),
         Panel("Error of the direction", "iterations", "RMS angle (radians)", angles, x_scale="log10", y_scale="log10"),
     ]
-    return [Figure("components", caption, panels)]
+    return [Figure(f"components-{case}", caption, panels)]
 
 
 def tuning_figures(tables, case):
@@ -226,8 +247,9 @@ def count_figures(tables):
         if not found:
             continue
         caption = (
-            f"{case_name(case)}: gain in the ESS of the 97.5% quantile with K states per iteration, of which one is the "
-            f"next state of the chain and K − 1 are recycled.{grouping_note(len(found[-1][1])).split(', bands')[0]}"
+            f"{case_name(case)}: gain in the ESS of the 97.5% quantile with K states per iteration: under HMC evenly spaced "
+            "steps, back from the end, each accepted or rejected; under NUTS the next state of the chain and K − 1 "
+            f"recycled ones.{grouping_note(len(found[-1][1])).split(', bands')[0]}"
         )
         caption += "" if caption.endswith(".") else "."
         figures.append(
@@ -240,13 +262,13 @@ def family_panel(counts, case, kernel):
     """Gains against the number of states. Families without a number of states are level lines."""
     curves = []
     rows = {family: counts.where(case=case, kernel=kernel, family=family, statistic="q97.5") for family in FAMILIES}
-    for family in ["spread", "final", "simple"]:
+    for family in ["spread", "final", "stride", "simple"]:
         if rows[family]:
             label, style = FAMILIES[family]
             curves.append(through_rows(rows[family], "k", "log2", "log2_error", label=label, **style))
     if curves:
         ends = np.array([min(curve.x[0] for curve in curves), max(curve.x[-1] for curve in curves)])
-        for family in ["all", "accept-each"]:
+        for family in ["all", "by-draw"]:
             if rows[family]:
                 label, style = FAMILIES[family]
                 curves.append(Curve(label, ends, np.repeat(rows[family].numbers("log2")[0], 2), **style))

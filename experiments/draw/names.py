@@ -10,8 +10,9 @@ def statistic_name(statistic):
 
 
 def kernel_name(kernel, case=""):
-    if kernel == "hmc":
-        return "Riemannian HMC" if case == "cox" else "HMC"
+    if kernel.startswith("hmc"):
+        name = "Riemannian HMC" if case == "cox" else "HMC"
+        return name + {"hmc": "", "hmc-small": " with small steps"}.get(kernel, kernel[3:])
     return {"nuts-slice": "NUTS (slice)", "nuts": "NUTS (multinomial)"}.get(kernel, kernel)
 
 

@@ -10,6 +10,7 @@ import figures
 from drawing import save_figure
 from formats import NONE, cell_text, duration_text, gain_text, signed_text
 from names import CASES, KERNELS, STATISTICS, case_name, kernel_name, statistic_name
+from remarks import ERRATA, EXPLANATIONS
 from tables import TableError, Tables
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -52,6 +53,10 @@ SECTIONS = {
         "The multinomial kernel, other rules for what to keep, the gradients that came with the states, and what "
         "recycling costs.",
     ),
+    "errata": (
+        "Errata of the paper",
+        "Each was checked by enumeration, by simulation or by computation. No claim of the paper's text depends on them.",
+    ),
 }
 
 
@@ -88,12 +93,14 @@ class Page:
             blocks = self.blocks_of(name)
             if missing := self.tables.take_missing():
                 left_out.append({"title": title, "files": missing})
-            if any(block["kind"] == "figure" or block.get("id") == "overhead" for block in blocks):
+            if name == "errata" or any(b["kind"] == "figure" or b.get("id") == "overhead" for b in blocks):
                 notices = self.notices(name)
                 parts.append({"id": name, "title": title, "about": about, "blocks": blocks, "notices": notices})
         return parts, left_out
 
     def blocks_of(self, section):
+        if section == "errata":
+            return [block for place, text in ERRATA for block in (heading(place), paragraph(text))]
         if section == "trajectory":
             return self.drawn(figures.trajectory_figures(self.tables))
         if section == "counts":
@@ -103,13 +110,30 @@ class Page:
         return self.beyond() if section == "beyond" else self.case(section)
 
     def case(self, case):
-        blocks = self.settings(case) + self.gains(case, "hmc")
-        if case == "gaussian":
-            blocks += self.drawn(figures.component_figures(self.tables))
-        blocks += self.gains(case, "nuts-slice")
+        blocks = self.settings(case) + [paragraph(text) for text in EXPLANATIONS.get(case, [])]
+        blocks += self.gains(case, "hmc") + self.gains(case, "nuts-slice")
+        blocks += self.drawn(figures.component_figures(self.tables, case))
         if case in ("gaussian", "logistic"):
             blocks += self.drawn(figures.tuning_figures(self.tables, case))
-        return blocks
+        return blocks + self.other_paths(case)
+
+    def other_paths(self, case):
+        """What HMC gains on other paths than those of the study."""
+        table = self.tables.find("sensitivity")
+        rows = [
+            [row["paths"]]
+            + [cell_text(row[name]) for name in ["leapfrogs", "acceptance"]]
+            + [f"{signed_text(float(row[f'{s}_log2']), 2)} ± {float(row[f'{s}_log2_error']):.2f}" for s in STATISTICS]
+            + [cell_text(row[name]) for name in ["worst_mean_ess", "worst_variance_ess"]]
+            for row in (table.where(case=case).records() if table else [])
+        ]
+        columns = ["paths of HMC*", "leapfrogs", "acceptance", *(statistic_name(s) for s in STATISTICS)]
+        columns += ["worst mean", "worst variance"]
+        note = (
+            "Gains with the paper's number of states, as log₂ ratios; ESS per iteration of the worst mean and variance of "
+            "the plain chain."
+        )
+        return [heading("Other paths"), paragraph(note), *table_of(columns, rows)] if len(rows) > 1 else []
 
     def beyond(self):
         parts = [
@@ -118,6 +142,7 @@ class Page:
                 heading("Recycling under the multinomial kernel"),
                 [block for case in CASES for block in self.gains(case, "nuts")],
             ),
+            (heading("The Cox process with small steps"), self.gains("cox", "hmc-small")),
             (heading("Which states to keep"), self.drawn(figures.family_figures(self.tables))),
             (heading("Gradients"), self.sharpening() + self.drawn(figures.sharpening_figures(self.tables))),
             (heading(OVERHEAD, "overhead"), self.overhead()),
@@ -186,7 +211,8 @@ class Page:
                 if not found:
                     continue
                 cells = [case_name(case), kernel_name(kernel, case)]
-                for family in ["final", "spread"]:
+                papers = "stride" if found.where(family="stride") else "final"
+                for family in [papers, "spread"]:
                     tried = found.where(family=family)
                     enough = tried.numbers("k")[tried.numbers("ess_share") >= ENOUGH]
                     cells.append(f"{enough.min():g}" if enough.size else NONE)
@@ -194,9 +220,10 @@ class Page:
         text = (
             f"The fewest states whose ESS, averaged over estimators, is within 5% of that of all states ({NONE}: none "
             "of those tried). For the Gaussian the average is over variances and quantiles, because the gain of the "
-            "means of narrow coordinates has no bound:"
+            "means of narrow coordinates has no bound. As in the paper: under HMC evenly spaced steps, each accepted or "
+            "rejected, under NUTS the final state and evenly spread ones:"
         )
-        table = table_of(["case*", "kernel*", "K: final state + (K − 1)", "K: evenly spread"], rows)
+        table = table_of(["case*", "kernel*", "K: as in the paper", "K: evenly spread"], rows)
         return [paragraph(text), *table] if table else []
 
     def sharpening(self):
@@ -271,7 +298,9 @@ class Page:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
-        numbers = {figure.name: number for number, figure in enumerate(self.figures, start=1)}
+        papers = figures.PAPER_NUMBERS
+        own = [figure.name for figure in self.figures if figure.name not in papers]
+        numbers = papers | {name: f"R{number}" for number, name in enumerate(own, start=1)}
         return environment.get_template("page.html").render(
             run=self.run(),
             notices=self.notices(""),

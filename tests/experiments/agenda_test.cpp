@@ -33,6 +33,14 @@ std::vector<Part> parts() {
     Part& studies = all.emplace_back(Part{name, {}});
     lay_foundation(studies, name);
     for (const char* kernel : {"-hmc", "-nuts-slice", "-nuts"}) add(studies, name + kernel, 10);
+    if (name == "gaussian")
+      add(studies, "gaussian-hmc-251", 10), add(studies, "gaussian-hmc-near", 10);
+    if (name == "logistic")
+      add(studies, "logistic-hmc-9", 10), add(studies, "logistic-hmc-norm", 10);
+    if (name == "volatility") {
+      add(studies, "volatility-hmc-90", 5);
+      add(studies, "volatility-hmc-norm", 5);
+    }
     if (name == "cox") add(studies, "cox-hmc-small", 10);
   }
   all.push_back(overhead);

@@ -46,7 +46,7 @@ Deviation deviation(const Arm& arm, const Trajectory& trajectory,
   for (std::uint64_t r = 0; r < repetitions; ++r) {
     const Address address{11, 0, r};
     Stream stream(address, Purpose::test);
-    shares.share(states, trajectory.next(stream), trajectory.start, trajectory.steps, address);
+    shares.share({states, trajectory.next(stream), trajectory.start, trajectory.steps}, address);
     std::vector<double> share(n);
     double sum = 0;
     for (const auto& [state, weight] : shares.of(0)) {
@@ -118,13 +118,16 @@ TEST(Arms, UseStatesOfAPathByTheirWeights) {
   const Trajectory path{weights, 0, 4, [](Stream& stream) { return stream.chance(0.7) ? 4U : 0U; }};
   const std::vector<double> of_chain{0.3, 0, 0, 0, 0.7};
   for (const Arm& arm : arms_of(KernelKind::hmc, 3, 8)) {
-    std::vector<double> expected = weights;
-    const double of_final = arm.family == Family::plain ? 1
-                            : arm.family == Family::final_state
-                                ? 1.0 / static_cast<double>(arm.count)
-                                : 0;
-    for (std::size_t s = 0; s < expected.size(); ++s) {
-      expected[s] = of_final * of_chain[s] + (1 - of_final) * weights[s];
+    std::vector<double> expected = arm.family == Family::plain ? of_chain : weights;
+    if (arm.family == Family::stride) {
+      // Steps 4, 4 - K, ...; what is rejected counts for the start.
+      const auto count = static_cast<double>((4 + arm.count - 1) / arm.count);
+      expected.assign(5, 0);
+      expected[0] = 1;
+      for (std::size_t k = 4; k >= 1 && k <= 4; k -= std::min(k, arm.count)) {
+        expected[k] = acceptance[k - 1] / count;
+        expected[0] -= expected[k];
+      }
     }
     const Deviation found = deviation(arm, path, expected);
     EXPECT_LT(found.worst_z, limit) << name_of(arm);
@@ -135,9 +138,38 @@ TEST(Arms, UseStatesOfAPathByTheirWeights) {
 TEST(Arms, PathWithoutItsStartAcceptsAll) {
   const std::vector<double> weights(5, 0.2);
   const Trajectory path{weights, 5, 5, [](Stream&) { return 4U; }};
-  const Deviation found = deviation({Family::accept_each, 0}, path, weights);
+  const Deviation found = deviation({Family::stride, 1}, path, weights);
   EXPECT_LT(found.worst_z, limit);
   EXPECT_LT(found.worst_sum, 1e-12);
+}
+
+TEST(Arms, EveryRecycledStateCountsAlike) {
+  // Theorem 2: a draw counts as many states as it has in the arm; the plain chain's draws count
+  // alike.
+  const std::vector<WeightedState> states = states_of(std::vector<double>(7, 1.0 / 7));
+  ArmShares shares({{Family::plain, 1},
+                    {Family::all, 0},
+                    {Family::by_draw, 0},
+                    {Family::spread, 2},
+                    {Family::stride, 1},
+                    {Family::stride, 3}});
+  shares.share({states, 6, 7, 7, 7}, {3, 0, 0});
+  const double expected[] = {1, 7, 1, 7, 7, 3};
+  for (std::size_t arm = 0; arm < 6; ++arm) EXPECT_EQ(shares.mass(arm), expected[arm]) << arm;
+  std::vector<std::size_t> strided;
+  for (const Share& share : shares.of(5)) strided.push_back(share.state);
+  EXPECT_EQ(strided, (std::vector<std::size_t>{0, 3, 6}));  // steps 1, 4 and 7
+}
+
+TEST(Arms, StepsThatADivergenceCutOffAreRejected) {
+  // Two of four steps are left, accepted surely; the chain stays.
+  const std::vector<WeightedState> states = states_of({0.5, 0.25, 0.25});
+  ArmShares shares({{Family::stride, 2}});
+  shares.share({states, 0, 0, 4, 4}, {3, 0, 0});
+  ASSERT_EQ(shares.of(0).size(), 2U);
+  EXPECT_EQ(shares.of(0)[0].state, 2U);
+  EXPECT_EQ(shares.of(0)[1].state, 0U);
+  EXPECT_EQ(shares.of(0)[1].weight, 0.5);
 }
 
 TEST(Arms, WrongWeightsAreFound) {
@@ -155,7 +187,7 @@ TEST(Arms, SpreadStatesAreEvenlySpread) {
   const std::vector<WeightedState> states = states_of(std::vector<double>(8, 0.125));
   ArmShares shares({{Family::spread, 4}});
   for (std::uint64_t r = 0; r < 50; ++r) {
-    shares.share(states, 0, 0, 7, {3, 0, r});
+    shares.share({states, 0, 0, 7}, {3, 0, r});
     const auto found = shares.of(0);
     ASSERT_EQ(found.size(), 4U);
     for (std::size_t j = 1; j < 4; ++j) EXPECT_EQ(found[j].state - found[j - 1].state, 2U);
@@ -166,7 +198,7 @@ TEST(Arms, SimpleDrawsHaveNoCopiesUntilAllStatesAreIn) {
   const std::vector<WeightedState> states = states_of(std::vector<double>(3, 1.0 / 3));
   ArmShares shares({{Family::simple, 2}, {Family::simple, 8}});
   for (std::uint64_t r = 0; r < 50; ++r) {
-    shares.share(states, 0, 0, 2, {3, 0, r});
+    shares.share({states, 0, 0, 2}, {3, 0, r});
     ASSERT_EQ(shares.of(0).size(), 2U);
     EXPECT_NE(shares.of(0)[0].state, shares.of(0)[1].state);
     for (const Share& share : shares.of(1)) {  // 2, 3 and 3 times
@@ -179,12 +211,10 @@ TEST(Arms, SimpleDrawsHaveNoCopiesUntilAllStatesAreIn) {
 TEST(Arms, PaperCountIsAmongThem) {
   for (const KernelKind kind : {KernelKind::hmc, KernelKind::nuts}) {
     const std::vector<Arm> arms = arms_of(kind, 45, 64);
-    EXPECT_EQ(std::count(arms.begin(), arms.end(), Arm{Family::final_state, 45}), 1);
+    EXPECT_EQ(std::count(arms.begin(), arms.end(), Arm{paper_family(kind), 45}), 1);
     EXPECT_EQ(arms[0], (Arm{Family::plain, 1}));
     EXPECT_EQ(arms[1], (Arm{Family::all, 0}));
-    const bool accepts = std::any_of(
-        arms.begin(), arms.end(), [](const Arm& arm) { return arm.family == Family::accept_each; });
-    EXPECT_EQ(accepts, kind == KernelKind::hmc);
+    EXPECT_EQ(paper_family(kind) == Family::stride, kind == KernelKind::hmc);
   }
   const std::vector<Arm> arms = arms_of(KernelKind::nuts, 16, 32);
   EXPECT_EQ(std::count(arms.begin(), arms.end(), Arm{Family::final_state, 16}), 1);

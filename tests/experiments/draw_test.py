@@ -65,9 +65,17 @@ def write_everything(folder):
     write(folder, "counts", COUNT_COLUMNS, counts)
     lengths = [["gaussian", k, f, s, 1.0, 0.1] for k in ["hmc", "nuts-slice"] for f in [0.5, 1] for s in STATISTICS]
     write(folder, "lengths", ["case", "kernel", "fraction", "statistic", "log2", "log2_error"], lengths)
-    components = [["hmc", n, q, 0.5, 0.1, 0.8, 0.6] for n in [100, 200] for q in ["angle", "eigenvalue"]]
-    columns = ["kernel", "iterations", "quantity", "log2", "log2_error", "plain_rmse", "recycled_rmse"]
+    quantities = ["angle", "eigenvalue"]
+    components = [["gaussian", "hmc", n, q, 0.5, 0.1, 0.8, 0.6] for n in [100, 200] for q in quantities]
+    columns = ["case", "kernel", "iterations", "quantity", "log2", "log2_error", "plain_rmse", "recycled_rmse"]
     write(folder, "components", columns, components)
+    others = [["as studied", 219], ["251 steps", 251]]
+    sensitivity = [["gaussian", paths, n, 0.7, 0.5, 0.01, 0.75, 0.02, 1, 0.03, 0.4, 0.25] for paths, n in others]
+    sensitivity.append(["cox", "as studied", 15.5, 0.7, *[1] * 8])
+    columns = "case paths leapfrogs acceptance mean_log2 mean_log2_error variance_log2 variance_log2_error q97.5_log2 "
+    columns += "q97.5_log2_error worst_mean_ess worst_variance_ess"
+    write(folder, "sensitivity", columns.split(), sensitivity)
+    write_gains(folder, "cox-hmc-small", [-0.5, -0.25])
     tuning = [["gaussian", 400, statistic, 1.0, 0.1] for statistic in STATISTICS]
     write(folder, "tuning", ["case", "adapt", "statistic", "log2", "log2_error"], tuning)
     write(folder, "tuning-gaussian-400", ["parameter", *(f"{s}_log2" for s in STATISTICS)], [[1, 1, 2, 3], [2, 2, 3, 1]])
@@ -93,7 +101,8 @@ FIGURES = {
     "gaussian-hmc": ["Gain from recycling", "log₂ ratio of ESS", "mean", "variance", "97.5% quantile", "variance, plain"],
     "gaussian-nuts-slice": ["ESS per iteration", "parameters, each curve sorted on its own"],
     "gaussian-nuts": ["parameters, sorted by the mean's ratio", "×2"],
-    "components": ["iterations", "RMS angle (radians)", "HMC, angle", "HMC, plain", "100"],
+    "cox-hmc-small": ["Gain from recycling", "mean"],
+    "components-gaussian": ["iterations", "RMS angle (radians)", "HMC, angle", "HMC, plain", "100"],
     "tuning-gaussian": ["400 iterations of tuning", "Average over parameters", "iterations of tuning", "400"],
     "counts-gaussian": ["K = 4", "K = 2", "NUTS (slice)", "parameters, sorted by the ratio at the largest K"],
     "families-gaussian": ["states per iteration, K", "evenly spread", "final state + (K − 1)", "all states", "8"],
@@ -206,6 +215,23 @@ class Drawn(unittest.TestCase):
         cost = ["Multivariate Gaussian", "HMC", "spread:32", "+14.2%", "0.4%", "32", "64,256"]
         self.assertIn(cost, [cells(row) for row in beyond.split("<tr>")])
 
+    def test_other_paths_stand_with_their_case(self):
+        gaussian = part(self.page, '<section id="gaussian">', "</section>")
+        row = ["251 steps", "251", "0.7", "+0.50 ± 0.01", "+0.75 ± 0.02", "+1.00 ± 0.03", "0.4", "0.25"]
+        self.assertIn(row, [cells(found) for found in gaussian.split("<tr>")])
+
+    def test_figures_have_the_papers_numbers(self):
+        for name, number in {"trajectory": "1", "gaussian-hmc": "2", "components-gaussian": "3 and 4, right",
+                             "counts-gaussian": "13", "lengths-gaussian": "17", "lengths": "R1"}.items():  # fmt: skip
+            caption = part(self.page, f'id="figure-{name}"', "</figure>")
+            self.assertIn(f"<b>Figure {number}.</b>", caption)
+
+    def test_the_page_explains_and_lists_errata(self):
+        self.assertIn("Why the gain in the direction", part(self.page, '<section id="gaussian">', "</section>"))
+        errata = part(self.page, '<section id="errata">', "</section>")
+        for text in ["w = K|A′|/|A|", "7.7 GB in double precision", "Figure 12"]:
+            self.assertIn(text, errata)
+
     def test_names_what_is_missing(self):
         # Settings alone do not make a section.
         self.assertNotIn('<section id="cox">', self.page)
@@ -283,7 +309,7 @@ class Curves(Folder):
 
     def test_all_states_are_a_level_line(self):
         rows = [["cox", "hmc", f, k, "q97.5", log2, 0.1, "nan", "nan"] for f, k, log2 in
-                [("all", 0, 1.5), ("final", 8, 1.25), ("final", 2, 0.5)]]  # fmt: skip
+                [("all", 0, 1.5), ("stride", 8, 1.25), ("stride", 2, 0.5)]]  # fmt: skip
         write(self.folder, "counts", COUNT_COLUMNS, rows)
         final, level = figures.family_figures(Tables(self.folder))[0].panels[0].curves
         self.assertEqual((list(final.x), list(final.y)), ([2, 8], [0.5, 1.25]))

@@ -21,6 +21,7 @@ inline TestCase small_case() {
           DiagonalNormal(sds),
           PathRule::leading_quarter,
           4,
+          2,
           4,
           std::move(variances),
           ""};

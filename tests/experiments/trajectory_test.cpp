@@ -54,11 +54,21 @@ void expect_that_of_kernel(const TrajectoryPlan& plan) {
 
 TEST(Trajectory, IsThatOfTheKernel) {
   TrajectoryPlan plan;
+  plan.momentum.reset();
   expect_that_of_kernel(plan);
   plan.step_size = 0.3;  // with more rejections, and other coins
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     plan.address.seed = seed;
     expect_that_of_kernel(plan);
+  }
+}
+
+TEST(Trajectory, RejectsTheStatesThatThePapersFigureRejects) {
+  const std::vector<TrajectoryPoint> points = run_trajectory();
+  EXPECT_EQ(points.front().position, (std::array{-0.75, -1.25}));
+  EXPECT_EQ(points.front().momentum, (std::array{0.1, 1.0}));
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    EXPECT_EQ(points[k].accepted, k != 5 && k != 18) << k;
   }
 }
 
