@@ -39,7 +39,12 @@ std::vector<Arm> arms_of(KernelKind kind, std::size_t paper_count, std::size_t m
   }
   const Arm of_paper{family, paper_count};
   if (std::find(arms.begin(), arms.end(), of_paper) == arms.end()) arms.push_back(of_paper);
-  for (std::size_t k = 2; k <= most; k *= 2) arms.push_back({Family::spread, k});
+  // What the paper does not do under HMC: fewer, so that the histograms of a bin fill a cache line.
+  const std::size_t most_spread = family == Family::stride ? 16 : most;
+  for (std::size_t k = 2; k <= std::min(most, most_spread); k *= 2) {
+    arms.push_back({Family::spread, k});
+  }
+  if (family == Family::stride) return arms;
   for (std::size_t k = 2; k <= std::min<std::size_t>(most, 8); k *= 2) {
     arms.push_back({Family::simple, k});
   }
@@ -109,6 +114,7 @@ void ArmShares::spread(std::size_t count, double weight, Stream& stream,
 void ArmShares::draw_some(std::span<const WeightedState> states, std::size_t count, Stream& stream,
                           std::vector<Share>& shares) {
   const double each = 1.0 / static_cast<double>(count);
+  if (states.back().weight == 0) states = states.first(states.size() - 1);  // of the chain alone
   const bool equal = std::all_of(states.begin(), states.end(), [&](const WeightedState& entry) {
     return std::abs(entry.weight - states.front().weight) < 1e-12 * states.front().weight;
   });

@@ -1,6 +1,7 @@
 // Running means, variances and upper quantiles of all arms along one chain, and their errors.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,12 +28,13 @@ struct Bins {
   Bins(std::span<const double> quantile, std::span<const double> sd);
 
   /// The value that a share of 2.5% of the total weight exceeds, interpolated within its bin;
-  /// clipped to the bins.
+  /// clipped to the bins. Counts of neighbouring bins are `apart` numbers from each other.
   template <class Number>
-  double quantile(std::size_t parameter, const Number* counts, double total) const {
+  double quantile(std::size_t parameter, const Number* counts, double total,
+                  std::size_t apart = 1) const {
     double above = (1 - upper_probability) * total;
     for (std::size_t b = count; b-- > 0;) {
-      const double here = counts[b];
+      const double here = counts[b * apart];
       if (here >= above && here > 0) {
         const double fraction = 1 - above / here;
         return low[parameter] + (static_cast<double>(b) + fraction) / scale[parameter];
@@ -47,7 +49,8 @@ struct Bins {
 /// have none, those above the last are in it.
 class Places {
  public:
-  void find(const Bins& of, std::span<const double> values);
+  /// The values are those of the parameters from the `first` on.
+  void find(const Bins& of, std::span<const double> values, std::size_t first = 0);
   std::span<const std::uint32_t> found() const { return {places_.data(), end_}; }
 
  private:
@@ -70,21 +73,27 @@ class ArmSums {
   double mass(std::size_t arm) const { return masses_[arm]; }  ///< of all its draws
 
  private:
-  struct Use {
-    std::size_t arm;
-    double weight;
-  };
-  void add_moments(const ArmShares& shares);
-  void add_tile(const ArmShares& shares, std::size_t arm, std::size_t from, std::size_t size);
-  void add_to_histograms(std::span<const std::span<const double>> states);
+  /// Parameters at a time: their distances in a hundred states, and the histograms of all arms,
+  /// stay in the cache.
+  static constexpr std::size_t tile = 64;
+  /// Of the histograms of a parameter: one more than there are bins, so that bins of neighbouring
+  /// parameters are no power of two apart, which a cache could not hold together.
+  static constexpr std::size_t rows = Bins::count + 1;
+  void add_distances(std::span<const std::span<const double>> states, std::size_t from,
+                     std::size_t size);
+  void add_moments(const ArmShares& shares, std::size_t arm, std::size_t from, std::size_t size);
+  void add_to_histograms(std::span<const std::span<const double>> states, std::size_t from,
+                         std::size_t size);
 
   std::span<const double> centre_;
   const Bins& bins_;
+  std::size_t width_;                      ///< numbers of a bin: one per arm, and padding
   std::vector<double> masses_;             ///< by arm
   std::vector<std::vector<double>> sums_;  ///< by arm: x - centre, then its square
-  std::vector<std::vector<float>> counts_;
-  std::vector<std::vector<Use>> uses_;         ///< of the histograms, by state
-  std::vector<std::vector<float>> distances_;  ///< scratch: x - centre, by state
+  std::vector<float> counts_;              ///< by parameter, bin and arm
+  // Scratch, by state.
+  std::vector<float> weights_;  ///< in the histograms, by arm
+  std::vector<std::array<float, tile>> distances_;
   Places places_;
 };
 

@@ -175,8 +175,9 @@ class CaseClaims {
     add(fmt::format("sufficient-{}", describe(kind)),
         fmt::format("{}: so many recycled states are within 5% of all", title_of(kind)),
         fmt::format("{} of {}", paper, of),
-        fmt::format("{:.0f} of {:.0f}", std::max(0.0, fewest->states - 1),
-                    results_.of(kind).leapfrogs()),
+        fewest == nullptr
+            ? "more than all that were tried"
+            : fmt::format("{:.0f} of {:.0f}", fewest->states - 1, results_.of(kind).leapfrogs()),
         "", agreement,
         fmt::format(
             "judged as: the paper's number reaches 95%, or fewer do; in part if it takes one "

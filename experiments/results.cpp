@@ -116,7 +116,10 @@ void append_settings(const CaseResults& results, KernelKind kind, Table& table) 
                 results.size.chains, results.size.iterations, results.truth.iterations,
                 truth_share(results, kind), gains.seconds(),
                 1e6 * gains.seconds() / gains.leapfrogs_in_all(),
-                results.test_case.exact ? "exact" : "NUTS, all states recycled"});
+                results.test_case.exact ? "exact"
+                : results.test_case.kept_of_trees > 0
+                    ? fmt::format("NUTS, {} states recycled", results.test_case.kept_of_trees)
+                    : "NUTS, all states recycled"});
 }
 
 void append_counts(const CaseResults& results, KernelKind kind, Table& table) {

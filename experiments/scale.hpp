@@ -26,7 +26,7 @@ struct Size {
   std::size_t truth_chains;       ///< multiple of truth_groups
   std::size_t truth_iterations;
   std::size_t burn_in;           ///< from a state of the ground truth to an independent one
-  std::size_t component_chains;  ///< of every group, whose leading component is computed
+  std::size_t component_chains;  ///< of every group, whose leading component is computed; 0: none
 
   static constexpr std::size_t truth_groups = 8;
 };

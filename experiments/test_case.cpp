@@ -98,7 +98,8 @@ TestCase volatility(const fs::path& folder) {
           2,
           8,
           {},
-          there ? "" : stand_in("the index of the volatility model", closes_file)};
+          there ? "" : stand_in("the index of the volatility model", closes_file),
+          64};
 }
 
 /// In coordinates where the constant metric of Riemannian HMC is the unit metric.

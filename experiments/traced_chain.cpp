@@ -25,13 +25,18 @@ const Transition& TracedChain::skip() {
 const Transition& TracedChain::step() {
   const auto position = kernel_->state().position;
   before_.assign(position.begin(), position.end());
-  transition_ = &kernel_->transition(tuning_, address_);
+  const Transition& transition = kernel_->transition(tuning_, address_);
   ++address_.iteration;
-  leapfrogs_ += transition_->leapfrogs;
-  parameters_ = reader_.read(states());
-  next_ = find(transition_->state.position);
+  leapfrogs_ += transition.leapfrogs;
+  states_.assign(transition.recycled.begin(), transition.recycled.end());
   start_ = find(before_);
-  return *transition_;
+  next_ = find(transition.state.position);
+  if (next_ == states_.size()) {
+    if (start_ == next_) ++start_;
+    states_.push_back({transition.state, 0});
+  }
+  parameters_ = reader_.read(states_);
+  return transition;
 }
 
 std::size_t TracedChain::find(std::span<const double> position) const {

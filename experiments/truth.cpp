@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "experiments/groups.hpp"
 #include "rehmc/core/numerics.hpp"
@@ -91,13 +92,14 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
   LongSums sums(preparation.centre.size());
   Places places;
   ArmShares shares({{Family::all, 0}, {Family::spread, 1}});
-  Products products(preparation.centre);
+  std::optional<Products> products;
+  if (size.component_chains > 0) products.emplace(preparation.centre);
   for (std::size_t n = 1; n <= size.truth_iterations; ++n) {
     workshop.check_stop();
     traced.step();
     shares.share({.states = traced.states(), .next = traced.next(), .start = traced.start()},
                  traced.address());
-    products.add(traced.parameters()[shares.of(1).front().state], 1);
+    if (products) products->add(traced.parameters()[shares.of(1).front().state], 1);
     for (const auto& [state, weight] : shares.for_histogram(0)) {
       places.find(bins, traced.parameters()[state]);
       sums.add(traced.parameters()[state], weight, preparation.centre, places.found());
@@ -107,7 +109,7 @@ LongSums long_chain(const Workshop& workshop, const TestCase& test_case,
     }
   }
   sums.draws = static_cast<double>(size.truth_iterations);
-  sums.products = products.packed();
+  if (products) sums.products = products->packed();
   return sums;
 }
 
@@ -198,7 +200,7 @@ Truth find_truth(const Workshop& workshop, const TestCase& test_case,
                                      (height * height));
   }
   truth.starts = std::move(all.states);
-  truth.leading = Products(truth.centre, all.products).plane();
+  if (all.products.mass > 0) truth.leading = Products(truth.centre, all.products).plane();
   return truth;
 }
 

@@ -60,7 +60,8 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
   std::vector<double> values(size);
   double acceptance = 0;
   double largest_difference = 0;
-  for (std::uint64_t r = 0; r < variant().replicates; ++r) {
+  const std::uint64_t replicates = variant().replicates * replicate_factor();
+  for (std::uint64_t r = 0; r < replicates; ++r) {
     Stream start({seed, chain_number, r}, Purpose::test);
     target().sample(start, x);
     kernel->set_position(x);
@@ -93,7 +94,7 @@ CaseScores Stationarity::run(const Recycling& recycling, std::uint32_t chain_num
       largest_difference = std::max(largest_difference, std::abs(d));
   }
   // Small steps would hide errors.
-  acceptance /= static_cast<double>(variant().replicates * transitions);
+  acceptance /= static_cast<double>(replicates * transitions);
   EXPECT_GT(acceptance, variant().least_acceptance);
   EXPECT_LT(acceptance, variant().most_acceptance);
   expect_difference(recycling, scores, largest_difference);
