@@ -18,6 +18,7 @@ FAMILIES = {
     "all": ("all states", {"colour": GREY, "dash": "--"}),
     "by-draw": ("all states, draws alike", {"colour": ORANGE, "dash": ":", "width": 2.2}),
 }
+STEPS = "; under HMC they are evenly spaced steps back from the end, each accepted or rejected"
 # The numbers that figures have in the paper; its panels on covariances are a figure of their own here.
 PAPER_NUMBERS = {
     "trajectory": "1",
@@ -240,16 +241,16 @@ def counts_panel(table, title):
 
 def count_figures(tables):
     """Gains with a handful of numbers of states, parameter by parameter."""
-    figures = []
+    figures, counts = [], tables.find("counts")
     for case in CASES:
         found = [(kernel, tables.find(f"counts-{case}-{kernel}")) for kernel in PAPER_KERNELS]
         found = [(kernel, table) for kernel, table in found if table]
         if not found:
             continue
+        by_steps = counts and counts.where(case=case, kernel="hmc", family="stride")
         caption = (
-            f"{case_name(case)}: gain in the ESS of the 97.5% quantile with K states per iteration: under HMC evenly spaced "
-            "steps, back from the end, each accepted or rejected; under NUTS the next state of the chain and K − 1 "
-            f"recycled ones.{grouping_note(len(found[-1][1])).split(', bands')[0]}"
+            f"{case_name(case)}: gain in the ESS of the 97.5% quantile with K states per iteration, of which one is the "
+            f"next state of the chain and K − 1 are recycled{STEPS if by_steps else ''}.{grouping_note(len(found[-1][1])).split(', bands')[0]}"
         )
         caption += "" if caption.endswith(".") else "."
         figures.append(
