@@ -114,7 +114,6 @@ void ArmShares::spread(std::size_t count, double weight, Stream& stream,
 void ArmShares::draw_some(std::span<const WeightedState> states, std::size_t count, Stream& stream,
                           std::vector<Share>& shares) {
   const double each = 1.0 / static_cast<double>(count);
-  if (states.back().weight == 0) states = states.first(states.size() - 1);  // of the chain alone
   const bool equal = std::all_of(states.begin(), states.end(), [&](const WeightedState& entry) {
     return std::abs(entry.weight - states.front().weight) < 1e-12 * states.front().weight;
   });

@@ -48,11 +48,13 @@ ArmSums::ArmSums(std::size_t arms, std::span<const double> centre, const Bins& b
 void ArmSums::add(std::span<const std::span<const double>> states, const ArmShares& shares) {
   distances_.resize(std::max(distances_.size(), states.size()));
   weights_.assign(states.size() * width_, 0);
+  used_.assign(states.size(), false);
   for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
     const double mass = shares.mass(arm);
     masses_[arm] += mass;
     for (const Share& share : shares.for_histogram(arm)) {
       weights_[share.state * width_ + arm] += static_cast<float>(mass * share.weight);
+      used_[share.state] = true;
     }
   }
   const std::size_t d = centre_.size();
@@ -103,6 +105,7 @@ void ArmSums::add_moments(const ArmShares& shares, std::size_t arm, std::size_t 
 void ArmSums::add_to_histograms(std::span<const std::span<const double>> states, std::size_t from,
                                 std::size_t size) {
   for (std::size_t s = 0; s < states.size(); ++s) {
+    if (!used_[s]) continue;
     places_.find(bins_, states[s].subspan(from, size), from);
     const float* const weights = weights_.data() + s * width_;
     for (const std::uint32_t place : places_.found()) {

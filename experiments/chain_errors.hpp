@@ -93,6 +93,7 @@ class ArmSums {
   std::vector<float> counts_;              ///< by parameter, bin and arm
   // Scratch, by state.
   std::vector<float> weights_;  ///< in the histograms, by arm
+  std::vector<bool> used_;      ///< by a histogram
   std::vector<std::array<float, tile>> distances_;
   Places places_;
 };

@@ -269,10 +269,6 @@ KernelSettings kernel_settings(const TestCase& test_case, const Preparation& pre
   KernelSettings settings;
   settings.kind = kind;
   settings.recycling = {RecyclingKind::all, 1};
-  const bool tree = traits(kind).shape != TrajectoryShape::path;
-  if (tree && test_case.kept_of_trees > 0) {
-    settings.recycling = {RecyclingKind::spread, test_case.kept_of_trees};
-  }
   settings.hmc.path_length = preparation.path_length;
   switch (test_case.path_rule) {
     case PathRule::leading_quarter:

@@ -34,8 +34,9 @@ Measured share(const CaseResults& results, const Gains& gains, std::size_t arm, 
 /// States per iteration of an arm; 0 where their number is not its business.
 double states_of(const Gains& gains, const Arm& arm) {
   if (arm.family != Family::stride) return static_cast<double>(arm.count);
-  const double states = gains.leapfrogs() / static_cast<double>(arm.count);
-  return std::max(1.0, std::round(states));
+  // ceil(L / K), on average over lengths L.
+  const auto distance = static_cast<double>(arm.count);
+  return std::round(gains.leapfrogs() / distance + (distance - 1) / (2 * distance));
 }
 
 std::string file_of(const CaseResults& results, KernelKind kind, const std::string& variant = "") {
@@ -116,10 +117,7 @@ void append_settings(const CaseResults& results, KernelKind kind, Table& table) 
                 results.size.chains, results.size.iterations, results.truth.iterations,
                 truth_share(results, kind), gains.seconds(),
                 1e6 * gains.seconds() / gains.leapfrogs_in_all(),
-                results.test_case.exact ? "exact"
-                : results.test_case.kept_of_trees > 0
-                    ? fmt::format("NUTS, {} states recycled", results.test_case.kept_of_trees)
-                    : "NUTS, all states recycled"});
+                results.test_case.exact ? "exact" : "NUTS, all states recycled"});
 }
 
 void append_counts(const CaseResults& results, KernelKind kind, Table& table) {

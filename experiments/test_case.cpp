@@ -98,8 +98,7 @@ TestCase volatility(const fs::path& folder) {
           2,
           8,
           {},
-          there ? "" : stand_in("the index of the volatility model", closes_file),
-          64};
+          there ? "" : stand_in("the index of the volatility model", closes_file)};
 }
 
 /// In coordinates where the constant metric of Riemannian HMC is the unit metric.

@@ -49,9 +49,6 @@ struct TestCase {
   std::optional<Variances> exact;
   /// What every output must announce: data or a size that differ from the paper's.
   std::string notice;
-  /// Where all states of a tree do not fit into a cache: so many evenly spread ones stand for all.
-  /// 0: all are kept.
-  std::size_t kept_of_trees = 0;
 };
 
 /// The seed of the Wishart draw of the first test case: of the first 400 the one whose condition

@@ -25,18 +25,13 @@ const Transition& TracedChain::skip() {
 const Transition& TracedChain::step() {
   const auto position = kernel_->state().position;
   before_.assign(position.begin(), position.end());
-  const Transition& transition = kernel_->transition(tuning_, address_);
+  transition_ = &kernel_->transition(tuning_, address_);
   ++address_.iteration;
-  leapfrogs_ += transition.leapfrogs;
-  states_.assign(transition.recycled.begin(), transition.recycled.end());
+  leapfrogs_ += transition_->leapfrogs;
+  parameters_ = reader_.read(states());
+  next_ = find(transition_->state.position);
   start_ = find(before_);
-  next_ = find(transition.state.position);
-  if (next_ == states_.size()) {
-    if (start_ == next_) ++start_;
-    states_.push_back({transition.state, 0});
-  }
-  parameters_ = reader_.read(states_);
-  return transition;
+  return *transition_;
 }
 
 std::size_t TracedChain::find(std::span<const double> position) const {

@@ -23,9 +23,7 @@ class TracedChain {
   /// One iteration; the views below are valid until the next.
   const Transition& step();
 
-  /// What the kernel kept; where the state that the chain went to is not among it, that comes last
-  /// and weighs nothing.
-  std::span<const WeightedState> states() const { return states_; }
+  std::span<const WeightedState> states() const { return transition_->recycled; }
   std::span<const std::span<const double>> parameters() const { return parameters_; }
   std::size_t next() const { return next_; }    ///< which state the chain went to
   std::size_t start() const { return start_; }  ///< where it came from; states().size() if not kept
@@ -41,7 +39,7 @@ class TracedChain {
   Address address_;
   ParameterReader reader_;
   std::vector<double> before_;
-  std::vector<WeightedState> states_;
+  const Transition* transition_ = nullptr;
   std::span<const std::span<const double>> parameters_;
   std::size_t next_ = 0;
   std::size_t start_ = 0;
