@@ -443,6 +443,10 @@ class CaseClaims {
         results_.truth.sd.size() < paper_cells) {
       return fmt::format("{} cells instead of {}", results_.truth.sd.size(), paper_cells);
     }
+    const bool measured_length = results_.test_case.path_rule == PathRule::greatest_jump;
+    if (id == "steps" && measured_length && !results_.test_case.notice.empty()) {
+      return "not the paper's data";
+    }
     const bool of_means = id.find("means") != std::string::npos || id == "periodicity";
     if (id != "steps" && !of_means && 16 * results_.size.iterations <= full.iterations) {
       return fmt::format("chains of {} iterations, the paper's have {}", results_.size.iterations,

@@ -224,7 +224,7 @@ class Drawn(unittest.TestCase):
         for name, number in {"trajectory": "1", "gaussian-hmc": "2", "components-gaussian": "3 and 4, right",
                              "counts-gaussian": "13", "lengths-gaussian": "17", "lengths": "R1"}.items():  # fmt: skip
             caption = part(self.page, f'id="figure-{name}"', "</figure>")
-            self.assertIn(f"<b>Figure {number}.</b>", caption)
+            self.assertIn(f"<b>{'Figures' if ' and ' in number else 'Figure'} {number}.</b>", caption)
 
     def test_the_page_explains_and_lists_errata(self):
         self.assertIn("Why the gain in the direction", part(self.page, '<section id="gaussian">', "</section>"))

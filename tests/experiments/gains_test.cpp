@@ -185,11 +185,12 @@ TEST(Gains, SignsCountWhatIsBeyondItsError) {
 /// The claims about a Gaussian whose three kernels gained this.
 std::vector<Claim> claims_of(const std::array<Study, std::size(all_kernels)>& studies,
                              const rehmc::testing::Folder& folder,
-                             std::size_t chain_length = iterations) {
+                             std::size_t chain_length = iterations,
+                             TestCase test_case = testing::small_case()) {
   Size size{};
   size.iterations = chain_length;
   auto results = std::unique_ptr<CaseResults>(
-      new CaseResults{{testing::small_case(), {}, {}}, size, studies, {}, {}});
+      new CaseResults{{std::move(test_case), {}, {}}, size, studies, {}, {}});
   for (const Study& study : results->studies) results->gains.emplace_back(study);
   std::vector<std::unique_ptr<CaseResults>> cases;
   cases.push_back(std::move(results));
@@ -240,6 +241,21 @@ TEST(Claims, AreNotSettledByChainsThatAreTooShort) {
         << id;
   }
   EXPECT_EQ(agreement_of(claims, "gaussian-worst-means-hmc"), Agreement::agrees);
+}
+
+TEST(Claims, AboutPathsThatWereMeasuredNeedThePapersData) {
+  TestCase test_case = testing::small_case();
+  for (const PathRule rule : {PathRule::leading_quarter, PathRule::greatest_jump}) {
+    for (const char* notice : {"", "other data"}) {
+      test_case.path_rule = rule;
+      test_case.notice = notice;
+      const Study study = ordinary_study();
+      const auto claims =
+          claims_of({hmc_study(), study, study}, rehmc::testing::Folder(), iterations, test_case);
+      const bool unclear = rule == PathRule::greatest_jump && *notice != 0;
+      EXPECT_EQ(agreement_of(claims, "gaussian-steps") == Agreement::unclear, unclear) << notice;
+    }
+  }
 }
 
 TEST(Claims, ReportWhatOneMoreStateCanGive) {
