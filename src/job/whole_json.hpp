@@ -1,5 +1,4 @@
-// Whole numbers of JSON, as they stand there: json would cut 2.7 to 2, and 2^33 to what is left of
-// it in 32 bits.
+// Whole numbers of JSON as they stand there: its library would cut 2.7 to 2.
 #pragma once
 
 #include <fmt/format.h>
