@@ -4,7 +4,7 @@
 usage: use_stan.py COMMAND
 
 BridgeStan's own client and walnutpie load the library, and so does R, in the way of BridgeStan's client for it;
-cmdstanpy runs the executable. Needs their packages.
+cmdstanpy runs the executable, and so does R, in the way of cmdstanr. Needs their packages.
 """
 
 import os
@@ -63,12 +63,11 @@ def use_walnutpie(model):
     check(f"walnutpie: the mean of mu is {mu.mean():.2f}, near 4.4", abs(mu.mean() - 4.4) < 0.7)
 
 
-def use_r(library):
+def use_r(script, file):
     if shutil.which("Rscript") is None:
         print("  R is not installed")
         return
-    script = pathlib.Path(__file__).with_name("use_bridge.R")
-    print(run("Rscript", script, library, DATA), end="")
+    print(run("Rscript", "--vanilla", pathlib.Path(__file__).with_name(script), file, DATA), end="")
 
 
 def use_cmdstanpy(executable, folder):
@@ -111,8 +110,9 @@ def main(command):
         folder = pathlib.Path(name)
         run(command, "compile", PROGRAM, "-o", folder / "schools.so")
         use_walnutpie(use_bridgestan(str(folder / "schools.so")))
-        use_r(folder / "schools.so")
+        use_r("use_bridge.R", folder / "schools.so")
         run(command, "cmdstan-exe", PROGRAM, "-o", folder / "schools")
+        use_r("use_cmdstan.R", folder / "schools")
         use_cmdstanpy(str(folder / "schools"), folder)
 
 
