@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 RELEASE := build/release
 ECOSYSTEM := build/ecosystem-venv
 PYTHON_VENV := build/python-venv
+DOCS := build/docs-venv
 CXX_FILES = $(shell find include src models stan autodiff python experiments cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
 
 .PHONY: help
@@ -37,9 +38,12 @@ test: test-dependencies rooms check-format python toolchains $(ECOSYSTEM)/instal
 
 # The package stands in build/release/python, with links to its source: PYTHONPATH=build/release/python python3.
 .PHONY: python
-python: test-dependencies $(RELEASE)/build.ninja $(PYTHON_VENV)/installed ## build everything, and the Python package into build/release/python
-	@cmake -DREHMC_PYTHON=$(CURDIR)/$(PYTHON_VENV)/bin/python $(RELEASE) >build/python-configure.log || { cat build/python-configure.log; exit 1; }
+python: python-configured ## build everything, and the Python package into build/release/python
 	@cmake --build $(RELEASE)
+
+.PHONY: python-configured
+python-configured: test-dependencies $(RELEASE)/build.ninja $(PYTHON_VENV)/installed
+	@cmake -DREHMC_PYTHON=$(CURDIR)/$(PYTHON_VENV)/bin/python $(RELEASE) >build/python-configure.log || { cat build/python-configure.log; exit 1; }
 
 $(PYTHON_VENV)/installed: python/tests/requirements.txt | test-dependencies
 	@python3 -m venv $(PYTHON_VENV)
@@ -53,9 +57,10 @@ toolchains: dependencies $(RELEASE)/build.ninja ## install what runs Stan progra
 	@$(RELEASE)/rehmc stan install
 
 .PHONY: test-ecosystem
-test-ecosystem: build toolchains ecosystem-dependencies $(ECOSYSTEM)/installed ## install R, cmdstanpy, ArviZ and BridgeStan, and check that they read the command's output
+test-ecosystem: build toolchains ecosystem-dependencies $(ECOSYSTEM)/installed ## install R, cmdstanpy, ArviZ and BridgeStan, check that they read the command's output, and check the R package
 	@tests/ecosystem/check_readers.py --python $(ECOSYSTEM)/bin/python $(RELEASE)/rehmc
 	@$(ECOSYSTEM)/bin/python tests/ecosystem/use_stan.py $(RELEASE)/rehmc
+	@tests/ecosystem/check_r_package $(RELEASE)/rehmc
 
 $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt | test-dependencies
 	@python3 -m venv $(ECOSYSTEM)
@@ -88,6 +93,19 @@ test-law: test-dependencies $(RELEASE)/build.ninja ## check with more replicates
 .PHONY: bench-python
 bench-python: python $(PYTHON_LONG)/installed ## measure what a gradient costs beyond the model's function, from Python
 	@PYTHONPATH=$(RELEASE)/python $(PYTHON_LONG)/bin/python bench/python/overhead.py
+
+# The tutorials are run, two minutes on two cores; DOCS_OPTIONS=--no-run shows them without their output.
+.PHONY: docs
+docs: python-configured docs-dependencies toolchains $(DOCS)/installed ## build the documentation as a site: build/docs/html/index.html
+	@cmake --build $(RELEASE) --target rehmc_command rehmc_paper rehmc_python
+	@$(DOCS)/bin/python scripts/build_docs $(DOCS_OPTIONS)
+
+# Without what the tutorials use, the site is built all the same; it then says which were not run.
+$(DOCS)/installed: docs/site/requirements.txt docs/site/tutorials.txt | test-dependencies
+	@python3 -m venv $(DOCS)
+	@$(DOCS)/bin/pip --quiet --disable-pip-version-check install --requirement $<
+	@$(DOCS)/bin/pip --quiet --disable-pip-version-check install --requirement docs/site/tutorials.txt || echo "rehmc: continuing without some of the packages that tutorials use"
+	@touch $@
 
 .PHONY: bench
 bench: toolchains ## measure the speed: a table, and build/bench.json
@@ -210,7 +228,7 @@ install: build ## install the library and its headers under PREFIX (default /usr
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: dependencies test-dependencies tool-dependencies ecosystem-dependencies paper-dependencies torture-dependencies
+.PHONY: dependencies test-dependencies tool-dependencies ecosystem-dependencies paper-dependencies torture-dependencies docs-dependencies
 dependencies:
 	@scripts/install_dependencies build
 test-dependencies:
@@ -219,6 +237,8 @@ tool-dependencies:
 	@scripts/install_dependencies build tools
 torture-dependencies:
 	@scripts/install_dependencies build torture
+docs-dependencies:
+	@scripts/install_dependencies build docs
 ecosystem-dependencies:
 	@scripts/install_dependencies build ecosystem
 # Without the drawing packages rehmc-paper still writes its tables, and prints how to draw later.

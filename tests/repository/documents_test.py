@@ -56,7 +56,7 @@ class Documents(unittest.TestCase):
         version = re.search(r"project\(rehmc VERSION ([\d.]+)", text("CMakeLists.txt")).group(1)
         self.assertIn(f"\nversion: {version}\n", text("CITATION.cff"))
         minor = version.rpartition(".")[0]
-        for path in ["README.md", "tests/consumer/find_package/CMakeLists.txt"]:
+        for path in ["docs/cpp.md", "tests/consumer/find_package/CMakeLists.txt"]:
             self.assertIn(f"find_package(rehmc {minor} REQUIRED)", text(path))
 
     def test_the_rooms_are_described(self):
