@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -125,6 +126,17 @@ void ScalarTarget::make_differences() {
   for (Index k = 0; k < differences_.cols(); ++k) {
     differences_.col(k) = run_.table.as_ratio(differences_.col(k)) - targets_.col(k);
   }
+  forget_rounding(differences_);
+}
+
+void ScalarTarget::forget_rounding(Eigen::MatrixXd& columns) const {
+  constexpr double least = 1e-8;
+  constexpr double few = 16;
+  const double rounding =
+      few * std::numeric_limits<double>::epsilon() * std::abs(centre()) / scale();
+  for (Index k = 0; k < columns.cols(); ++k) {
+    if (columns.col(k).cwiseAbs().maxCoeff() <= std::max(least, rounding)) columns.col(k).setZero();
+  }
 }
 
 void ScalarTarget::make_plain_differences() {
@@ -149,6 +161,7 @@ void ScalarTarget::make_plain_differences() {
       column.setConstant(nan_value);
     }
   }
+  forget_rounding(plain_differences_);
 }
 
 Eigen::VectorXd ScalarTarget::below(double threshold) const {

@@ -67,6 +67,9 @@ class ScalarTarget {
   void make_targets();
   void make_differences();
   void make_plain_differences();
+  /// Sets columns of differences to 0 where all states are kept. Their rounding errors depend on
+  /// the value alone: of a scalar with two values they would explain everything.
+  void forget_rounding(Eigen::MatrixXd& columns) const;
 
   const Run& run_;
   const ScalarStates& scalar_;

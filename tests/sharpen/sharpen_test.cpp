@@ -404,6 +404,50 @@ TEST(Sharpen, FunctionsOfOneAndOfSeveralCoordinatesAreHonest) {
   }
 }
 
+// Where the kept states are all states, what the others add is 0 up to rounding, and rounding
+// errors of a function with two values are a function of its value.
+TEST(Sharpen, RoundingErrorsExplainNothing) {
+  constexpr double threshold = 0.3;
+  constexpr int runs = 20;
+  Honesty mean;
+  for (int r = 0; r < runs; ++r) {
+    const NormalRun run(500, static_cast<std::uint64_t>(r));
+    const double sd = std::sqrt(run.model.variance(0));
+    std::vector<std::vector<double>> values;
+    std::vector<std::vector<double>> first;
+    std::vector<std::vector<double>> second;
+    const double centre = 1 - normal_cdf(threshold);
+    for (const auto& chain : run.positions) {
+      values.emplace_back();
+      first.emplace_back();
+      second.emplace_back();
+      for (std::size_t n = 0; n < run.draws; ++n) {
+        const double value = chain[4 * n] > threshold * sd ? 1 : 0;
+        values.back().push_back(value);
+        first.back().push_back(value - centre);
+        second.back().push_back((value - centre) * (value - centre));
+      }
+    }
+    const auto series_of = [&](const std::vector<std::vector<double>>& chains) {
+      std::vector<Series> series;
+      for (const auto& chain : chains) series.push_back({chain.data(), run.draws, 1});
+      return series;
+    };
+    const std::vector<Series> series = series_of(values);
+    const std::vector<Series> firsts = series_of(first);
+    const std::vector<Series> seconds = series_of(second);
+    ScalarStates scalar = known_scalar(series, std::nullopt);
+    scalar.plain = series;
+    scalar.centre = centre;
+    scalar.first = firsts;
+    scalar.second = seconds;
+    const SharpenResult sharpened = sharpen(run.states, std::vector<ScalarStates>{scalar});
+    const Estimate& estimate = sharpened.scalars.front().estimate;
+    mean.add(estimate.mean - centre, estimate.mcse_mean);
+  }
+  EXPECT_EQ(mean.complaint(1e-6, true), "");
+}
+
 TEST(Sharpen, TheErrorOfTheMeanDoesNotLowerTheSd) {
   constexpr int runs = 400;
   Honesty sd;
