@@ -3,9 +3,9 @@
 import os
 
 project = "rehmc"
-author = "the authors of rehmc"
+author = "The rehmc developers"
 version = release = os.environ["REHMC_VERSION"]
-copyright = "the authors of rehmc; BSD 3-Clause"  # noqa: A001: Sphinx asks for this name
+copyright = "the rehmc developers; BSD 3-Clause"  # noqa: A001: Sphinx asks for this name
 root_doc = "index"
 language = "en"
 suppress_warnings = ["myst.header"]  # a heading may skip a level
