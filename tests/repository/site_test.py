@@ -121,6 +121,15 @@ class BuildDocs(unittest.TestCase):
             self.assertTrue(pathlib.Path(folder, "examples/cpp_model/regression.cpp").exists())
             self.assertIn("](examples/cpp_model/regression.cpp)", text(pathlib.Path(folder, "cpp.md")))
 
+    def test_help_becomes_tables(self):
+        found = BUILD.tables_of("Do it\nUsage: rehmc do [OPTIONS]\n\nOptions:\n  -h,--help     Print this\n  --long-name WORD=auto\n"
+                                "                one|two\n                or three\n  --tick WORD=x touches\n\nMore:\n"
+                                "  --last        the last")
+        for part in ["Do it\n", "`rehmc do [OPTIONS]`", "**Options:**", "| `-h,--help` | Print this |",
+                     "| `--long-name WORD=auto` | one\\|two or three |", "| `--tick WORD=x` | touches |",
+                     "**More:**", "| `--last` | the last |"]:
+            self.assertIn(part, found)
+
     def test_finds_what_a_page_would_fetch(self):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.html")
