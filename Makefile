@@ -94,7 +94,7 @@ test-law: test-dependencies $(RELEASE)/build.ninja ## check with more replicates
 bench-python: python $(PYTHON_LONG)/installed ## measure what a gradient costs beyond the model's function, from Python
 	@PYTHONPATH=$(RELEASE)/python $(PYTHON_LONG)/bin/python bench/python/overhead.py
 
-# The tutorials are run, two minutes on two cores; DOCS_OPTIONS=--no-run shows them without their output.
+# The tutorials are run, which takes a few minutes; DOCS_OPTIONS=--no-run shows them without their output.
 .PHONY: docs
 docs: python-configured docs-dependencies toolchains $(DOCS)/installed ## build the documentation as a site: build/docs/html/index.html
 	@cmake --build $(RELEASE) --target rehmc_command rehmc_paper rehmc_python
