@@ -2,6 +2,8 @@
 
 import os
 
+import myst_nb.core.render
+
 project = "rehmc"
 author = "The rehmc developers"
 version = release = os.environ["REHMC_VERSION"]
@@ -29,6 +31,24 @@ nb_execution_excludepatterns = os.environ["REHMC_NOT_RUN"].split()
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
+
+
+
+def joined_streams(outputs):
+    """Pieces of what a cell printed, put together as they came: MyST-NB would end a line after each."""
+    whole, streams = [], {}
+    for output in outputs:
+        name = output.get("name") if output["output_type"] == "stream" else None
+        if name in streams:
+            streams[name]["text"] += output["text"]
+            continue
+        whole.append(type(output)(output))
+        if name:
+            streams[name] = whole[-1]
+    return whole
+
+
+myst_nb.core.render.coalesce_streams = joined_streams
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say the types
