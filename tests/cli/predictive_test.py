@@ -132,6 +132,10 @@ class Predictive(unittest.TestCase):
         result = rehmc("summary", run, "--json")
         self.assertEqual(json.loads(result.stdout)["parameters"], json.loads(shown)["parameters"])
         self.assertIn("estimates.bin", result.stderr)
+        # Nor are those of other draws.
+        other = self.run_with("--seed", "2", name="other")
+        (run / "estimates.bin").write_bytes((other / "estimates.bin").read_bytes())
+        self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout)["parameters"], json.loads(shown)["parameters"])
         # An extended run has estimates of its own.
         self.assertEqual(rehmc("extend", run, "--draws", 50, "--quiet").returncode, 0)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout)["draws"], 200)
