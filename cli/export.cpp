@@ -13,6 +13,7 @@
 #include "rehmc/job/job.hpp"
 #include "rehmc/output/durable_file.hpp"
 #include "rehmc/output/kept_quantities.hpp"
+#include "rehmc/output/recycled_arrow.hpp"
 #include "rehmc/output/recycled_csv.hpp"
 
 namespace rehmc::cli {
@@ -46,8 +47,9 @@ SampleResult load_with_kept(const RunFolder& folder, const Manifest& manifest,
 }
 
 int export_recycled(const ExportOptions& options) {
-  if (options.form != "csv" && options.form != "netcdf") {
-    throw ConfigError(fmt::format("--recycled: found '{}', expected csv or netcdf", options.form));
+  if (options.form != "csv" && options.form != "arrow" && options.form != "netcdf") {
+    throw ConfigError(
+        fmt::format("--recycled: found '{}', expected csv, arrow or netcdf", options.form));
   }
   const RunFolder folder(options.run);
   const Manifest manifest = read_manifest(folder);
@@ -57,10 +59,12 @@ int export_recycled(const ExportOptions& options) {
   }
   const SampleResult result = load_with_kept(folder, manifest, options.trusted);
   std::filesystem::create_directories(output);
+  const auto thin = static_cast<std::uint64_t>(manifest.settings.thin);
   if (options.form == "netcdf") {
     export_netcdf(output / "posterior.nc", folder, manifest, result, true);
+  } else if (options.form == "arrow") {
+    write_whole(output / "recycled.arrow", recycled_arrow(result, thin));
   } else {
-    const auto thin = static_cast<std::uint64_t>(manifest.settings.thin);
     for (std::size_t chain = 0; chain < result.chains.size(); ++chain) {
       write_whole(output / fmt::format("recycled-{}.csv", chain + 1),
                   recycled_csv(result, chain, thin));
@@ -79,10 +83,12 @@ void add_export(Command app, Action& chosen) {
   command.option("RUN", options->run, "the folder of the run").required();
   command
       .option("--recycled", options->form,
-              "csv: recycled-N.csv; netcdf: posterior.nc with all functions of the state in its "
+              "csv: recycled-N.csv; arrow: recycled.arrow; netcdf: posterior.nc with all functions "
+              "of the state in its "
               "group recycled_posterior")
       .required()
-      .type_name("FORMAT");
+      .type_name("FORMAT")
+      .words({"csv", "arrow", "netcdf"});
   command.option("--output,-o", options->output, "new folder for the files")
       .required()
       .type_name("DIR");

@@ -117,7 +117,10 @@ int write_pages(const CommandInfo& all, const std::filesystem::path& folder) {
 void add_help(CommandLine& line, Action& chosen) {
   Command command = line.root().subcommand("help", "Show the options of a command, as --help does");
   const auto options = std::make_shared<HelpOptions>();
-  command.option("COMMAND", options->words, "the command; without one, all are listed");
+  std::vector<std::string> names;
+  for (const CommandInfo& each : line.describe().commands) names.push_back(each.name);
+  command.option("COMMAND", options->words, "the command; without one, all are listed")
+      .words(names);
   command.option("--manual-pages", options->pages, "write the manual pages of all commands there")
       .type_name("DIR");
   command.when_chosen([&line, &chosen, options] {

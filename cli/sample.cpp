@@ -327,13 +327,13 @@ void add_sampling_options(Command command, SampleOptions& options) {
       .words({"threads", "batch"});
   command.option("--kernel", options.kernel, kernel_names())
       .show_default()
-      .words({"nuts", "nuts-slice", "hmc"});
+      .words({"nuts", "nuts-slice", "hmc", "symmetric", "windows"});
   command
       .option("--recycle", options.recycle,
               "what to keep of every trajectory: none, all, K, spread:K, simple:K, accept-each "
               "or stride:K")
       .show_default()
-      .words({"none", "all", "spread:8", "simple:8", "accept-each", "stride:8"});
+      .words({"none", "all", "spread:8", "simple:8", "accept-each", "stride:8", "recursive:8"});
   command.flag("--recycle-generated", options.run.sample.recycle_generated,
                "also draw generated quantities for kept states; costs one evaluation of "
                "them per kept state");

@@ -191,8 +191,10 @@ std::vector<std::string> cells_of(const ParameterSummary& row, std::size_t param
   if (!summary.from_chunks) cells.push_back(count_text(row.convergence.ess_tail));
   cells.push_back(std::isnan(rhat) ? "-" : fmt::format("{:.3f}", rhat));
   if (kinds.better()) {
-    cells.insert(cells.end(), {gain_text(gain(plain, shown)), count_text(shown.ess_mean),
-                               with_error(plain.mean, plain.mcse_mean), brief(plain.mcse_mean, 2)});
+    const bool better = row.recycled || row.sharpened;
+    cells.insert(cells.end(),
+                 {better ? gain_text(gain(plain, shown)) : "-", count_text(shown.ess_mean),
+                  with_error(plain.mean, plain.mcse_mean), brief(plain.mcse_mean, 2)});
   }
   return cells;
 }

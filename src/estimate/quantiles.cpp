@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <boost/sort/spreadsort/float_sort.hpp>
 #include <cmath>
 #include <utility>
 
@@ -27,7 +28,7 @@ EmpiricalDistribution::EmpiricalDistribution(std::vector<double> values,
   const auto alike = [&](double weight) { return weight == weights[0]; };
   if (weights.empty() || (weights[0] > 0 && std::all_of(weights.begin(), weights.end(), alike))) {
     has_nan_ = std::any_of(values_.begin(), values_.end(), is_nan);
-    if (!has_nan_) std::sort(values_.begin(), values_.end());
+    if (!has_nan_) boost::sort::spreadsort::float_sort(values_.begin(), values_.end());
     return;
   }
 

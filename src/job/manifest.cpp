@@ -62,6 +62,10 @@ std::string version() { return REHMC_VERSION; }
 
 namespace {
 
+Json mapped_json(const MappedCoordinate& mapped) {
+  return {{"coordinate", mapped.coordinate}, {"map", static_cast<int>(mapped.map)}};
+}
+
 Json quantities_json(const Manifest& manifest) {
   Json all = Json::array();
   for (const Quantity& quantity : manifest.quantities) {
@@ -69,6 +73,11 @@ Json quantities_json(const Manifest& manifest) {
     json["name"] = quantity.name;
     if (quantity.coordinate) json["coordinate"] = *quantity.coordinate;
     if (quantity.map != CoordinateMap::unknown) json["map"] = static_cast<int>(quantity.map);
+    if (const auto& scaled = quantity.scaled) {
+      json["scaled"]["coordinate"] = scaled->coordinate;
+      if (scaled->offset) json["scaled"]["offset"] = mapped_json(*scaled->offset);
+      if (scaled->multiplier) json["scaled"]["multiplier"] = mapped_json(*scaled->multiplier);
+    }
     if (quantity.generated) json["generated"] = true;
     if (quantity.determined) json["determined"] = true;
     if (quantity.transformed) json["transformed"] = true;
@@ -147,6 +156,55 @@ void require_checksum(const Json& json, const RunFolder& folder) {
                               still_usable(folder, 0, folder.manifest())));
 }
 
+CoordinateMap map_from_json(const Json& quantity, const std::string& name) {
+  int map = 0;
+  if (quantity.contains("map")) read_whole(quantity["map"], "map", map);
+  if (map < 0 || map > static_cast<int>(greatest(CoordinateMap{}))) {
+    throw DataError(fmt::format("'{}': there is no map {}", name, map));
+  }
+  return static_cast<CoordinateMap>(map);
+}
+
+Quantity quantity_from_json(const Json& json) {
+  Quantity read;
+  json.at("name").get_to(read.name);
+  if (json.contains("coordinate")) {
+    read_whole(json["coordinate"], "coordinate", read.coordinate.emplace());
+  }
+  read.map = map_from_json(json, read.name);
+  if (json.contains("scaled")) {
+    const Json& form = json["scaled"];
+    const auto mapped = [&](const char* part) -> std::optional<MappedCoordinate> {
+      if (!form.contains(part)) return std::nullopt;
+      MappedCoordinate other;
+      read_whole(form[part].at("coordinate"), "coordinate", other.coordinate);
+      other.map = map_from_json(form[part], read.name);
+      return other;
+    };
+    ScaledCoordinate& scaled = read.scaled.emplace();
+    read_whole(form.at("coordinate"), "coordinate", scaled.coordinate);
+    scaled.offset = mapped("offset");
+    scaled.multiplier = mapped("multiplier");
+  }
+  read.generated = json.value("generated", false);
+  read.determined = json.value("determined", false);
+  read.transformed = json.value("transformed", false);
+  return read;
+}
+
+void check_coordinates(const Quantity& quantity, std::size_t count) {
+  const auto check = [&](std::size_t coordinate) {
+    if (coordinate < count) return;
+    throw DataError(
+        fmt::format("'{}': there is no coordinate {}, only {}", quantity.name, coordinate, count));
+  };
+  if (quantity.coordinate) check(*quantity.coordinate);
+  if (!quantity.scaled) return;
+  check(quantity.scaled->coordinate);
+  if (quantity.scaled->offset) check(quantity.scaled->offset->coordinate);
+  if (quantity.scaled->multiplier) check(quantity.scaled->multiplier->coordinate);
+}
+
 Manifest manifest_from_json(const Json& json) {
   Manifest manifest;
   json.at("version").get_to(manifest.version);
@@ -158,22 +216,12 @@ Manifest manifest_from_json(const Json& json) {
   }
   read_whole(json.at("seed"), "seed", manifest.seed);
   for (const Json& quantity : json.at("parameters")) {
-    Quantity& read = manifest.quantities.emplace_back();
-    quantity.at("name").get_to(read.name);
-    if (quantity.contains("coordinate")) {
-      read_whole(quantity["coordinate"], "coordinate", read.coordinate.emplace());
-    }
-    int map = 0;
-    if (quantity.contains("map")) read_whole(quantity["map"], "map", map);
-    if (map < 0 || map > static_cast<int>(greatest(CoordinateMap{}))) {
-      throw DataError(fmt::format("'{}': there is no map {}", read.name, map));
-    }
-    read.map = static_cast<CoordinateMap>(map);
-    read.generated = quantity.value("generated", false);
-    read.determined = quantity.value("determined", false);
-    read.transformed = quantity.value("transformed", false);
+    manifest.quantities.push_back(quantity_from_json(quantity));
   }
   json.at("coordinates").get_to(manifest.coordinates);
+  for (const Quantity& quantity : manifest.quantities) {
+    check_coordinates(quantity, manifest.coordinates.size());
+  }
   json.at("files").get_to(manifest.files);
   if (json.contains("given")) json["given"].get_to(manifest.given);
   manifest.settings = settings_from_json(json.at("settings"));
@@ -225,6 +273,16 @@ Manifest understood(const Json& json, const RunFolder& folder) {
   return manifest;
 }
 
+/// What still reads a folder of another format.
+std::string other_reader(const RunFolder& folder) {
+  std::string files;
+  for (std::size_t chain = 0; files::exists(folder.draws(chain)); ++chain) {
+    files += " " + shell_word(folder.draws(chain).string());
+  }
+  if (files.empty()) return ". Its summary.json is text";
+  return ". The draws can still be read: rehmc summary" + files;
+}
+
 }  // namespace
 
 Manifest read_manifest(const RunFolder& folder) {
@@ -242,11 +300,10 @@ Manifest read_manifest(const RunFolder& folder) {
     require_json_depth(text, path);
     const Json json = Json::parse(text);
     if (json.at("format") != format_name || json.at("format_version") != format_version) {
-      throw DataError(
-          fmt::format("{}: written by another version of rehmc ({}); this one reads format {}. The "
-                      "draws can still be read: rehmc summary {}, and so on",
-                      path, json.value("version", "unknown"), format_version,
-                      shell_word(folder.draws(0).string())));
+      throw DataError(fmt::format(
+          "{}: written by another version of rehmc ({}, format {}); this one reads format {}{}",
+          path, json.value("version", "unknown"), json.at("format_version").dump(), format_version,
+          other_reader(folder)));
     }
     require_checksum(json, folder);
     return understood(json, folder);

@@ -296,31 +296,39 @@ class BridgeDensity::Model {
 
 namespace {
 
-/// Marks the parameters that are functions of the coordinate of their own name alone; Stan's
-/// transforms of such are monotone. A bound or a scale may be another parameter, so names are not
-/// enough: this compares points that share half of their coordinates.
-template <class Constrain>
-void find_coordinates(const std::vector<std::string>& names, std::size_t parameters,
-                      std::vector<Quantity>& quantities, std::size_t determined,
-                      const Constrain& constrain) {
+/// A quantity, and the coordinate of its name.
+using Candidate = std::pair<std::size_t, std::size_t>;
+
+std::vector<Candidate> candidates_of(const std::vector<std::string>& names, std::size_t parameters,
+                                     const std::vector<Quantity>& quantities) {
   std::map<std::string, std::size_t> coordinates;
   for (std::size_t i = 0; i < names.size(); ++i) coordinates[names[i]] = i;
-  std::vector<std::pair<std::size_t, std::size_t>> candidates;  // quantity, coordinate
+  std::vector<Candidate> candidates;
   for (std::size_t k = 0; k < std::min(parameters, quantities.size()); ++k) {
     const auto found = coordinates.find(quantities[k].name);
     if (found != coordinates.end()) candidates.emplace_back(k, found->second);
   }
+  return candidates;
+}
+
+/// Marks the parameters that are functions of the coordinate of their own name alone; Stan's
+/// transforms of such are monotone. A bound or a scale may be another parameter, so names are not
+/// enough: this compares points that share half of their coordinates.
+template <class Constrain>
+void find_coordinates(std::vector<Candidate> candidates, std::size_t dimension,
+                      std::vector<Quantity>& quantities, std::size_t determined,
+                      const Constrain& constrain) {
   std::map<std::size_t, std::vector<CoordinateMap>> maps;  // that agree at all points so far
   for (const auto& candidate : candidates) {
     maps[candidate.first] = {CoordinateMap::identity, CoordinateMap::exponential,
                              CoordinateMap::logistic};
   }
   Stream stream(Address{}, Purpose::coordinate_search);
-  std::vector<double> x(names.size());
-  std::vector<double> mixed(names.size());
+  std::vector<double> x(dimension);
+  std::vector<double> mixed(dimension);
   std::vector<double> at_x(determined);
   std::vector<double> at_mixed(determined);
-  std::vector<char> shared(names.size());
+  std::vector<char> shared(dimension);
   for (int probe = 0; probe < probes && !candidates.empty(); ++probe) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = 4 * stream.uniform() - 2;
@@ -344,6 +352,42 @@ void find_coordinates(const std::vector<std::string>& names, std::size_t paramet
   }
 }
 
+/// Marks the parameters that are their coordinate times a coordinate, plus a coordinate, to the
+/// last bit at all points.
+template <class Constrain>
+void find_scaled(const std::vector<Candidate>& candidates, std::size_t dimension,
+                 std::vector<Quantity>& quantities, std::size_t determined,
+                 const Constrain& constrain) {
+  constexpr std::size_t most_others = 32;  // pairs of them are tried
+  std::vector<std::optional<MappedCoordinate>> others{std::nullopt};
+  std::map<std::size_t, std::vector<ScaledCoordinate>> forms;  // that agree at all points so far
+  for (const auto& [quantity, coordinate] : candidates) {
+    const Quantity& parameter = quantities[quantity];
+    if (parameter.follows_from_coordinates() && others.size() <= most_others) {
+      others.emplace_back(MappedCoordinate{coordinate, parameter.map});
+    }
+    if (parameter.coordinate) continue;
+    for (const auto& offset : others) {
+      for (const auto& multiplier : others) {
+        forms[quantity].push_back({coordinate, offset, multiplier});
+      }
+    }
+  }
+  Stream stream(Address{.iteration = 1}, Purpose::coordinate_search);
+  std::vector<double> x(dimension);
+  std::vector<double> at_x(determined);
+  for (int probe = 0; probe < probes && !forms.empty(); ++probe) {
+    for (double& number : x) number = 4 * stream.uniform() - 2;
+    if (!constrain(x, at_x)) return;
+    for (auto& [quantity, of_quantity] : forms) {
+      const double value = at_x[quantity];
+      std::erase_if(of_quantity, [&](const ScaledCoordinate& form) { return form.at(x) != value; });
+    }
+    std::erase_if(forms, [](const auto& entry) { return entry.second.empty(); });
+  }
+  for (const auto& [quantity, of_quantity] : forms) quantities[quantity].scaled = of_quantity[0];
+}
+
 }  // namespace
 
 BridgeDensity::BridgeDensity(const std::filesystem::path& library, const std::string& data,
@@ -351,15 +395,19 @@ BridgeDensity::BridgeDensity(const std::filesystem::path& library, const std::st
   if (!messages) messages = std::make_shared<ModelMessages>();
   auto model = std::make_shared<Model>(library, data, seed, std::move(messages));
   const MutedMessages muted(*model->messages);  // from here on
-  find_coordinates(model->names, model->parameters, model->quantities, model->determined,
-                   [&](const std::vector<double>& x, std::vector<double>& values) {
-                     try {
-                       model->constrain(x.data(), values.data());
-                       return true;
-                     } catch (const std::domain_error&) {
-                       return false;
-                     }
-                   });
+  const auto constrain = [&](const std::vector<double>& x, std::vector<double>& values) {
+    try {
+      model->constrain(x.data(), values.data());
+      return true;
+    } catch (const std::domain_error&) {
+      return false;
+    }
+  };
+  const std::vector<Candidate> candidates =
+      candidates_of(model->names, model->parameters, model->quantities);
+  const std::size_t dimension = model->names.size();
+  find_coordinates(candidates, dimension, model->quantities, model->determined, constrain);
+  find_scaled(candidates, dimension, model->quantities, model->determined, constrain);
   model_ = std::move(model);
   generator_ = model_;
 }
@@ -393,6 +441,7 @@ std::vector<Quantity> BridgeDensity::quantities() const {
   for (std::size_t k = 0; k < model_->determined; ++k) {
     all[k].coordinate = model_->quantities[k].coordinate;
     all[k].map = model_->quantities[k].map;
+    all[k].scaled = model_->quantities[k].scaled;
   }
   for (Quantity& quantity : all) {
     quantity.determined = quantity.generated && determined_.contains(quantity.name);

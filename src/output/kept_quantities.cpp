@@ -126,7 +126,7 @@ void add_moments(ChainRecord& record, std::size_t draw) {
   }
 }
 
-/// Columns whose values follow from one coordinate alone need no model.
+/// Columns whose values follow from coordinates need no model.
 class MapReader {
  public:
   explicit MapReader(const std::vector<Quantity>& quantities) : quantities_(quantities) {}
@@ -135,7 +135,7 @@ class MapReader {
                      std::vector<double>& to) const {
     for (const std::span<const double> position : positions) {
       for (const Quantity& quantity : quantities_) {
-        to.push_back(apply(quantity.map, position[*quantity.coordinate]));
+        to.push_back(quantity.value_at(position));
       }
     }
     return 0;
@@ -194,10 +194,7 @@ bool read_kept_without_model(const std::vector<std::size_t>& columns, SampleResu
     if (column >= result.quantities.size()) return false;
     quantities.push_back(result.quantities[column]);
   }
-  const bool known = std::all_of(quantities.begin(), quantities.end(), [](const Quantity& q) {
-    return q.coordinate && q.map != CoordinateMap::unknown;
-  });
-  if (!known) return false;
+  if (!std::ranges::all_of(quantities, &Quantity::follows_from_coordinates)) return false;
   for_each_chain(result, [&](ChainRecord& record, const Address& before_first) {
     read_chain(MapReader(quantities), columns, before_first, record);
   });

@@ -2,6 +2,7 @@
 #include "density_curve.hpp"
 
 #include <algorithm>
+#include <boost/sort/spreadsort/float_sort.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -48,7 +49,7 @@ std::vector<double> binned(const DensityGrid& grid, std::span<const double> valu
 std::optional<DensityGrid> density_grid(std::vector<double> values, std::size_t points) {
   std::erase_if(values, [](double x) { return !std::isfinite(x); });
   if (values.size() < 2) return std::nullopt;
-  std::sort(values.begin(), values.end());
+  boost::sort::spreadsort::float_sort(values.begin(), values.end());
   const double bandwidth = rule_of_thumb(values);
   const double low = quantile_of_sorted(values, 0.005);
   const double high = quantile_of_sorted(values, 0.995);

@@ -12,7 +12,7 @@ namespace rehmc::stein {
 namespace {
 
 constexpr Index most_states = 400'000;  ///< limits the memory of a group
-constexpr Index most_tasks = 8;
+constexpr Index most_tasks = 4;
 constexpr Index cache_line = 8;  ///< in numbers
 
 }  // namespace

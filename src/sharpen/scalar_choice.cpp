@@ -276,7 +276,10 @@ void ScalarChoice::sharpen_quantile(std::size_t t) {
       found.off * found.off + distribution.jump() * distribution.jump() + of_series.squared;
   result_.quantile_sets[t] = set;
   const ScalarTarget::CarriedOver there = target_.carried_over(found.x);
-  quantile.value = there.value;
+  // A distribution function that was corrected too far may seem to rise beyond all states, where
+  // there may be none, such as below 0.
+  quantile.value =
+      std::clamp(there.value, target_.values().minCoeff(), target_.values().maxCoeff());
   quantile.mcse =
       floored(std::hypot(std::sqrt(squared_error) / found.density * there.slope, there.correction));
   quantile.degrees = of_series.degrees;

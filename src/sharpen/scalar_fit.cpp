@@ -191,7 +191,10 @@ void ScalarFit::fit(std::size_t f, const OwnFeatures& own, const CrossFit::Colum
   }
   const Features all = joined(firsts, features.growing);
   fit_by(FeatureSet::linear, all, f, together, shared.size(), own.layout);
-  if (states && run_.table.dimension() <= row_dimension) {
+  // Quadratic features contain the rows.
+  const bool rows_too =
+      run_.quadratic.empty() || !affordable(largest(all) + run_.quadratic[f].size());
+  if (states && run_.table.dimension() <= row_dimension && rows_too) {
     fit_rows(f, *states, alone, together, all, features);
   }
   if (run_.quadratic.empty()) return;
@@ -271,10 +274,14 @@ Eigen::MatrixXd ScalarFit::rows_of(std::size_t f, const CoordinateStates& states
   return rows(Eigen::all, best);
 }
 
+bool ScalarFit::affordable(Index features) const {
+  return features <= run_.training_draws() / draws_per_feature;
+}
+
 void ScalarFit::fit_by(FeatureSet set, const Features& features, std::size_t f,
                        const CrossFit& regression, Index shared, const OwnColumns& own) {
   const Index count = largest(features) + shared;
-  if (count == 0 || count > run_.training_draws() / draws_per_feature) return;
+  if (count == 0 || !affordable(count)) return;
   if (features[of_mean] == features[of_sd]) {
     keep(set, f, regression, regression.fit(features[of_mean], TargetColumns::moments));
   } else {

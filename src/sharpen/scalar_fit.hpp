@@ -86,6 +86,8 @@ class ScalarFit {
   Eigen::MatrixXd rows_of(std::size_t f, const CoordinateStates& states, const CrossFit& regression,
                           const Features& features) const;
 
+  /// Whether there are enough draws for so many features.
+  bool affordable(Index features) const;
   /// Fits a fold by a set of features, unless there are too many for the draws; `shared` of them
   /// are in the regression already.
   void fit_by(FeatureSet set, const Features& features, std::size_t f, const CrossFit& regression,

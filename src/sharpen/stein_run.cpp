@@ -14,6 +14,9 @@ namespace {
 /// Up to this dimension all fields that are linear in the state are affordable.
 constexpr Index quadratic_dimension = 10;
 constexpr Index columns_at_once = 32;
+/// From so many draws on, coefficients from half of them are nearly as good as from three quarters:
+/// squared errors of four runs of 1000 draws grow by 1 to 7%, and two folds take half the time.
+constexpr std::size_t many_draws = 4000;
 
 }  // namespace
 
@@ -123,7 +126,8 @@ std::vector<Index> Run::light_rows(std::size_t fold, Index i) const {
 
 void Run::cut_folds() {
   constexpr std::size_t most = 4;
-  const std::size_t wanted = table.dimension() <= small_dimension ? most : 2;
+  const bool cheap = table.dimension() <= small_dimension && table.draws() < many_draws;
+  const std::size_t wanted = cheap ? most : 2;
   // Whole chains if there are several; else blocks of the only one.
   const std::size_t pieces = table.chains > 1 ? table.chains : table.draws();
   const std::size_t length = table.draws() / pieces;

@@ -18,7 +18,7 @@ namespace rehmc::stein {
 /// Training draws per feature, so that the noise of the coefficients does not cost more than the
 /// feature gains.
 inline constexpr Eigen::Index draws_per_feature = 4;
-/// Up to this dimension four folds are cheap; beyond it there are two.
+/// Up to this dimension four folds are cheap if there are few draws; else there are two.
 inline constexpr Eigen::Index small_dimension = 100;
 
 /// Everything that depends on the states alone.

@@ -51,6 +51,11 @@ void warn_of_trajectories(const RunSize& size, Diagnostics& diagnostics) {
   }
 }
 
+/// "chain 2", "chains 1, 2, 3 and 1 more"
+std::string listed_chains(const std::vector<std::string>& numbers) {
+  return fmt::format("chain{} {}", numbers.size() == 1 ? "" : "s", listed(numbers));
+}
+
 void warn_of_energy(const RunSize& size, Diagnostics& diagnostics) {
   if (!size.fresh_momenta) return;
   std::vector<std::string> low;
@@ -63,10 +68,10 @@ void warn_of_energy(const RunSize& size, Diagnostics& diagnostics) {
   }
   if (low.empty()) return;
   diagnostics.warnings.push_back(
-      {"ebfmi", fmt::format("E-BFMI is {:.2f} (below {}) in chain {}: the energy changes too "
+      {"ebfmi", fmt::format("E-BFMI is {:.2f} (below {}) in {}: the energy changes too "
                             "little from draw to draw, so heavy tails are explored slowly. "
                             "Reparameterise the model to have lighter tails, or take more draws.",
-                            least, least_ebfmi, listed(low))});
+                            least, least_ebfmi, listed_chains(low))});
 }
 
 void warn_of_quantities(const RunSize& size, Diagnostics& diagnostics) {
@@ -232,18 +237,18 @@ void warn_of_warmup(const SampleResult& result, Diagnostics& diagnostics) {
   }
   if (const auto apart = chains_with(WarmupTrouble::apart); !apart.empty()) {
     warn(
-        fmt::format("chain {} ended warmup where there is hardly any mass, as the log density and "
-                    "the spread of its states tell in comparison with the other chains: it did "
-                    "not find the bulk of the posterior, or is in a mode that does not matter. "
-                    "Look at its trace; give starting points with --init.",
-                    listed(apart)));
+        fmt::format("{} ended warmup where there is hardly any mass, as the log density and "
+                    "the spread of its states tell in comparison with the other chains: such a "
+                    "chain did not find the bulk of the posterior, or is in a mode that does not "
+                    "matter. Look at its trace; give starting points with --init.",
+                    listed_chains(apart)));
   }
   if (const auto own = chains_with(WarmupTrouble::own_step_size); !own.empty()) {
     warn(
-        fmt::format("chain {} has a shorter step size than the other chains, with which it would "
-                    "have rejected most steps: part of the posterior is much narrower than the "
+        fmt::format("{} took shorter steps than the other chains, whose steps would mostly have "
+                    "been rejected there: part of the posterior is much narrower than the "
                     "rest. Reparameterise the model, or try --target-accept 0.95.",
-                    listed(own)));
+                    listed_chains(own)));
   }
 }
 

@@ -132,6 +132,10 @@ class Predictive(unittest.TestCase):
         result = rehmc("summary", run, "--json")
         self.assertEqual(json.loads(result.stdout)["parameters"], json.loads(shown)["parameters"])
         self.assertIn("estimates.bin", result.stderr)
+        # Nor are those of other draws.
+        other = self.run_with("--seed", "2", name="other")
+        (run / "estimates.bin").write_bytes((other / "estimates.bin").read_bytes())
+        self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout)["parameters"], json.loads(shown)["parameters"])
         # An extended run has estimates of its own.
         self.assertEqual(rehmc("extend", run, "--draws", 50, "--quiet").returncode, 0)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout)["draws"], 200)
@@ -181,7 +185,11 @@ class Predictive(unittest.TestCase):
         result = rehmc("export", run, "--recycled", "netcdf", "--output", self.folder / "netcdf")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreater((self.folder / "netcdf/posterior.nc").stat().st_size, (run / "posterior.nc").stat().st_size)
-        self.assert_says(rehmc("export", run, "--recycled", "arrow", "--output", self.folder / "no"), 78, "csv or netcdf")
+        self.assert_says(rehmc("export", run, "--recycled", "text", "--output", self.folder / "no"), 78, "csv, arrow or netcdf")
+        result = rehmc("export", run, "--recycled", "arrow", "--output", self.folder / "arrow")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        file = (self.folder / "arrow/recycled.arrow").read_bytes()  # tests/ecosystem reads it
+        self.assertEqual((file[:8], file[-6:]), (b"ARROW1\0\0", b"ARROW1"))
         self.assert_says(rehmc("export", run, "--recycled", "csv", "--output", self.folder / "csv"), 73, "exists")
         none = self.run_with("--recycle", "none", name="none")
         self.assert_says(rehmc("export", none, "--recycled", "csv", "--output", self.folder / "no"), 65, "--recycle")
@@ -192,7 +200,10 @@ class Predictive(unittest.TestCase):
         told["format_version"] = 3
         (run / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
         for command in (["summary"], ["report"], ["check"], ["resume"]):
-            self.assert_says(rehmc(*command, run), 65, "another version of rehmc (0.1.0)", "format 4")
+            self.assert_says(rehmc(*command, run), 65, "another version of rehmc (0.1.0, format 3)", "reads format 4",
+                             f"rehmc summary {run}/chain-1.csv {run}/chain-2.csv")
+        result = rehmc("summary", *run.glob("chain-*.csv"))
+        self.assertEqual(result.returncode, 0, result.stderr)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,10 @@ class Run:
                                 check=False)
         if result.returncode != 0:
             sys.exit(f"{command} sample failed with exit code {result.returncode}:\n{result.stderr[-3000:]}")
+        result = subprocess.run([command, "export", folder, "--recycled", "arrow", "--output", folder / "export"],
+                                capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            sys.exit(f"{command} export failed with exit code {result.returncode}:\n{result.stderr[-3000:]}")
         self.draws = math.ceil(DRAWS / thin)
         self.summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         # Warmup may end before WARMUP.
@@ -157,6 +161,8 @@ def readers_in_python(python):
         Reader("arviz.from_netcdf", [python, str(HERE / "read_arviz.py")],
                [*COUNTS, "mean", "rhat", "ess_bulk", "ess_tail", "ebfmi", "warmup_rows", "recycled_per_draw",
                 "recycled_mean"], 1e-6, rounds_quantiles=True),
+        Reader("pyarrow.feather.read_table", [python, str(HERE / "read_pyarrow.py")],
+               ["recycled_mean", "recycled_per_draw"], 1e-8),
     ]
 
 

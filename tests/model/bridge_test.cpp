@@ -62,6 +62,23 @@ TEST(Bridge, KnowsWhichQuantitiesDependOnOneCoordinateAlone) {
   EXPECT_FALSE(quantities[2].coordinate.has_value());
 }
 
+// The bits matter: they must not depend on whether a model or this computes a value.
+TEST(Bridge, KnowsCoordinatesThatAnotherOneScales) {
+  BridgeDensity density(folder / "bridge_good.so", "");
+  const std::vector<Quantity> quantities = density.quantities();
+  EXPECT_FALSE(quantities[0].scaled.has_value());
+  EXPECT_FALSE(quantities[2].scaled.has_value());
+  ASSERT_TRUE(quantities[1].scaled.has_value());
+  EXPECT_EQ(quantities[1].scaled->coordinate, 1U);
+  EXPECT_FALSE(quantities[1].scaled->offset.has_value());
+  EXPECT_EQ(quantities[1].scaled->multiplier, (MappedCoordinate{0, CoordinateMap::exponential}));
+  const std::vector<double> x{0.3, -1.7};
+  std::vector<double> values(3);
+  density.evaluate_quantities(x, values, nullptr);
+  EXPECT_TRUE(quantities[1].follows_from_coordinates());
+  EXPECT_EQ(quantities[1].value_at(x), values[1]);
+}
+
 TEST(Bridge, GeneratesFromTheStreamAlone) {
   BridgeDensity density(folder / "bridge_good.so", "");
   const std::vector<double> x{0, 2};

@@ -285,6 +285,13 @@ TEST(Report, SettingsKeepTheirOrderAndAreBounded) {
   EXPECT_EQ(settings[1], Json::parse(R"(["alpha", "1", "2", true])"));
 }
 
+TEST(Report, AThousandParametersFitIntoTwoMegabytes) {
+  const SampleResult result = made_up(1000, 4, 1000, 0);
+  const std::string page = report_page(result, made_up_summary(result), {});
+  EXPECT_LT(page.size(), 2'000'000U);
+  EXPECT_EQ(data_of(page)["parameters"].size(), 1000U);
+}
+
 TEST(Report, WideRunsStaySmall) {
   const SampleResult result = made_up(5000, 4, 50, 0);
   const auto summary = made_up_summary(result);

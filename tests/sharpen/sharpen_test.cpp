@@ -527,6 +527,33 @@ TEST(Sharpen, WantsOneMassPerDraw) {
   EXPECT_THROW(sharpen(run.states, std::vector<ScalarStates>{known_scalar(series, 0)}), DataError);
 }
 
+// The square of a normal variable is most dense at 0: its lowest quantiles were found below 0 in
+// three of these runs.
+TEST(Sharpen, QuantilesStayAmongTheStates) {
+  for (std::uint64_t replicate = 0; replicate < 20; ++replicate) {
+    const NormalRun run(100, replicate);
+    std::vector<std::vector<double>> squares;
+    std::vector<Series> series;
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (const auto& chain : run.positions) {
+      std::vector<double>& of_chain = squares.emplace_back();
+      for (std::size_t n = 0; n < run.draws; ++n) {
+        of_chain.push_back(chain[4 * n] * chain[4 * n]);
+        least = std::min(least, of_chain.back());
+        most = std::max(most, of_chain.back());
+      }
+    }
+    for (const auto& chain : squares) series.push_back({chain.data(), run.draws, 1});
+    const ScalarStates scalar = known_scalar(series, std::nullopt);
+    const SharpenResult sharpened = sharpen(run.states, std::vector<ScalarStates>{scalar});
+    for (const QuantileEstimate& quantile : sharpened.scalars.front().estimate.quantiles) {
+      EXPECT_GE(quantile.value, least) << replicate << ' ' << quantile.probability;
+      EXPECT_LE(quantile.value, most) << replicate << ' ' << quantile.probability;
+    }
+  }
+}
+
 TEST(Sharpen, TheErrorOfAQuantileIsComputedWhereItIsFound) {
   constexpr std::size_t upper = 6;
   constexpr double probability = 0.975;

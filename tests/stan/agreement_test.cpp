@@ -91,6 +91,16 @@ TEST_F(Agreement, VaryingIntercepts) {
               Ours(grouped, {.location_sd = Ours::intercept_sd, .scale_sd = Ours::scale_sd}));
 }
 
+TEST_F(Agreement, OffsetsAndMultipliersAreKnown) {
+  for (const Quantity& quantity : example("varying_intercepts").density.quantities()) {
+    const bool offset = quantity.name.starts_with("offset_of_group.");
+    EXPECT_EQ(quantity.scaled.has_value(), offset) << quantity.name;
+    if (!offset) continue;
+    EXPECT_FALSE(quantity.scaled->offset.has_value());
+    EXPECT_EQ(quantity.scaled->multiplier, (MappedCoordinate{2, CoordinateMap::exponential}));
+  }
+}
+
 TEST_F(Agreement, QuantitiesOfOneCoordinateAreKnown) {
   for (const Quantity& quantity : example("constraints").density.quantities()) {
     const std::string name = quantity.name.substr(0, quantity.name.find('.'));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,27 @@ inline double apply(CoordinateMap map, double x) {
   return x;
 }
 
+/// A coordinate on another scale.
+struct MappedCoordinate {
+  std::size_t coordinate = 0;
+  CoordinateMap map = CoordinateMap::identity;
+
+  double at(std::span<const double> position) const { return apply(map, position[coordinate]); }
+  friend bool operator==(const MappedCoordinate&, const MappedCoordinate&) = default;
+};
+
+/// A coordinate times one other coordinate, plus one: Stan's offset and multiplier.
+struct ScaledCoordinate {
+  std::size_t coordinate = 0;
+  std::optional<MappedCoordinate> offset{};
+  std::optional<MappedCoordinate> multiplier{};
+
+  double at(std::span<const double> position) const {
+    return std::fma(multiplier ? multiplier->at(position) : 1.0, position[coordinate],
+                    offset ? offset->at(position) : 0.0);
+  }
+};
+
 /// One number that a model computes from a state.
 struct Quantity {
   std::string name;
@@ -33,6 +55,16 @@ struct Quantity {
   bool determined = false;
   bool transformed = false;  ///< a transformed parameter
   CoordinateMap map = CoordinateMap::unknown;
+  /// Where it is known to be that, and no function of its coordinate alone.
+  std::optional<ScaledCoordinate> scaled{};
+
+  /// Whether value_at() needs no model.
+  bool follows_from_coordinates() const {
+    return scaled || (coordinate && map != CoordinateMap::unknown);
+  }
+  double value_at(std::span<const double> position) const {
+    return scaled ? scaled->at(position) : apply(map, position[*coordinate]);
+  }
 
   bool is_parameter() const { return !generated && !transformed; }
   bool is_random() const { return generated && !determined; }
