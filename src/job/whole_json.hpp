@@ -1,5 +1,6 @@
-// Whole numbers of JSON, as they stand there: json would cut 2.7 to 2, and 2^33 to what is left of
-// it in 32 bits.
+// Reads whole numbers of JSON as they stand there.
+//
+// The library itself would cut 2.7 to 2, and 2^33 to what is left of it in 32 bits.
 #pragma once
 
 #include <fmt/format.h>

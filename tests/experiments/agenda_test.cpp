@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::agenda_test {
 namespace {
 
 struct Part {
@@ -38,7 +38,7 @@ std::vector<Part> parts() {
   all.push_back(overhead);
   all.push_back({"trajectory", {}});
   for (const auto& [section, study, groups] :
-       {std::tuple{"tuning", "gaussian-tuning", 10}, {"gradients", "gaussian-sharpening", 4}}) {
+       {std::tuple{"tuning", "gaussian-tuning", 5}, {"gradients", "gaussian-sharpening", 2}}) {
     Part& part = all.emplace_back(Part{section, {"gaussian-preparation"}});
     add(part, study, groups);
   }
@@ -60,4 +60,4 @@ TEST(Agenda, IsDoneWithTheLastPieceOfEverySection) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::agenda_test
