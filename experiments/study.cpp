@@ -92,7 +92,7 @@ class LeadingComponent {
 };
 
 /// Everything that a chain of a study needs.
-struct StudyTask {
+struct Setting {
   const Workshop& workshop;
   const TestCase& test_case;
   const Preparation& preparation;
@@ -119,7 +119,7 @@ std::array<std::vector<float>, statistics> squared_errors(const ArmSums& sums, s
   return result;
 }
 
-ErrorSums run_chain(const StudyTask& setting, const Density& density, std::size_t chain) {
+ErrorSums run_chain(const Setting& setting, const Density& density, std::size_t chain) {
   const auto& [workshop, test_case, preparation, truth, kind, name, size, arms, paper_arm] =
       setting;
   const Address address{workshop.seed_of(name), static_cast<std::uint32_t>(chain), 0};
@@ -216,15 +216,15 @@ Study run_study(const Workshop& workshop, const TestCase& test_case, const Prepa
   const bool short_paths = test_case.name == CaseName::logistic || test_case.name == CaseName::cox;
   const std::size_t most = short_paths ? 16 : hmc ? 64 : 32;
   const std::size_t paper_count = hmc ? test_case.paper_count_hmc : test_case.paper_count_nuts;
-  StudyTask setting{workshop,
-                    test_case,
-                    preparation,
-                    truth,
-                    kind,
-                    fmt::format("{} {}{}", describe(test_case.name), describe(kind), variant),
-                    size_of(workshop.scale, test_case.name),
-                    arms_of(kind, paper_count, most),
-                    0};
+  Setting setting{workshop,
+                  test_case,
+                  preparation,
+                  truth,
+                  kind,
+                  fmt::format("{} {}{}", describe(test_case.name), describe(kind), variant),
+                  size_of(workshop.scale, test_case.name),
+                  arms_of(kind, paper_count, most),
+                  0};
   setting.paper_arm = static_cast<std::size_t>(
       std::find(setting.arms.begin(), setting.arms.end(), Arm{Family::final_state, paper_count}) -
       setting.arms.begin());

@@ -22,7 +22,7 @@ namespace rehmc {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 namespace files = std::filesystem;
 
 constexpr int format_version = 4;
@@ -62,10 +62,10 @@ std::string version() { return REHMC_VERSION; }
 
 namespace {
 
-OrderedJson quantities_json(const Manifest& manifest) {
-  OrderedJson all = OrderedJson::array();
+Json quantities_json(const Manifest& manifest) {
+  Json all = Json::array();
   for (const Quantity& quantity : manifest.quantities) {
-    OrderedJson& json = all.emplace_back();
+    Json& json = all.emplace_back();
     json["name"] = quantity.name;
     if (quantity.coordinate) json["coordinate"] = *quantity.coordinate;
     if (quantity.map != CoordinateMap::unknown) json["map"] = static_cast<int>(quantity.map);
@@ -86,8 +86,8 @@ std::string utc_now() {
 namespace {
 
 /// Everything but the checksum.
-OrderedJson manifest_json(const Manifest& manifest) {
-  OrderedJson json;
+Json manifest_json(const Manifest& manifest) {
+  Json json;
   json["format"] = format_name;
   json["format_version"] = format_version;
   json["version"] = manifest.version;
@@ -120,7 +120,7 @@ void require_plain_names(const Manifest& manifest) {
 }  // namespace
 
 std::string essence(const Manifest& manifest) {
-  OrderedJson json = manifest_json(manifest);
+  Json json = manifest_json(manifest);
   json.erase("given");
   json["settings"].erase("until");
   json["settings"]["run"].erase("draws");
@@ -130,15 +130,15 @@ std::string essence(const Manifest& manifest) {
 
 void write_manifest(const RunFolder& folder, const Manifest& manifest) {
   require_plain_names(manifest);
-  OrderedJson json = manifest_json(manifest);
+  Json json = manifest_json(manifest);
   json["checksum"] = content_hash(json.dump());
   write_whole(folder.manifest(), json.dump(2) + "\n");
 }
 
 namespace {
 
-void require_checksum(const OrderedJson& json, const RunFolder& folder) {
-  OrderedJson rest = json;
+void require_checksum(const Json& json, const RunFolder& folder) {
+  Json rest = json;
   const std::string checksum = rest.at("checksum").get<std::string>();
   rest.erase("checksum");
   if (content_hash(rest.dump()) == checksum) return;
@@ -147,7 +147,7 @@ void require_checksum(const OrderedJson& json, const RunFolder& folder) {
                               still_usable(folder, 0, folder.manifest())));
 }
 
-Manifest manifest_from_json(const OrderedJson& json) {
+Manifest manifest_from_json(const Json& json) {
   Manifest manifest;
   json.at("version").get_to(manifest.version);
   json.at("created").get_to(manifest.created);
@@ -157,7 +157,7 @@ Manifest manifest_from_json(const OrderedJson& json) {
     json.at("model").at("made_by").get_to(manifest.model.made_by);
   }
   read_whole(json.at("seed"), "seed", manifest.seed);
-  for (const OrderedJson& quantity : json.at("parameters")) {
+  for (const Json& quantity : json.at("parameters")) {
     Quantity& read = manifest.quantities.emplace_back();
     quantity.at("name").get_to(read.name);
     if (quantity.contains("coordinate")) {
@@ -205,7 +205,7 @@ void require_ordinary_files(const RunFolder& folder) {
 namespace {
 
 /// A manifest whose checksum fits: if it cannot be read, it is not damaged.
-Manifest understood(const OrderedJson& json, const RunFolder& folder) {
+Manifest understood(const Json& json, const RunFolder& folder) {
   const auto other = [&](const std::exception& error) {
     return DataError(fmt::format(
         "{}: written by another build of rehmc ({}): this one cannot read its settings ({}){}",
@@ -216,7 +216,7 @@ Manifest understood(const OrderedJson& json, const RunFolder& folder) {
   try {
     manifest = manifest_from_json(json);
     recorded_columns(names_of(manifest.quantities), manifest.settings);
-  } catch (const OrderedJson::exception& error) {
+  } catch (const Json::exception& error) {
     throw other(error);
   } catch (const Error& error) {
     throw other(error);
@@ -240,7 +240,7 @@ Manifest read_manifest(const RunFolder& folder) {
   try {
     const std::string text = read_file(folder.manifest());
     require_json_depth(text, path);
-    const OrderedJson json = OrderedJson::parse(text);
+    const Json json = Json::parse(text);
     if (json.at("format") != format_name || json.at("format_version") != format_version) {
       throw DataError(
           fmt::format("{}: written by another version of rehmc ({}); this one reads format {}. The "
@@ -250,7 +250,7 @@ Manifest read_manifest(const RunFolder& folder) {
     }
     require_checksum(json, folder);
     return understood(json, folder);
-  } catch (const OrderedJson::exception& error) {
+  } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: is damaged: {}{}", path, error.what(),
                                 still_usable(folder, 0, folder.manifest())));
   }

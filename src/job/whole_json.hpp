@@ -1,6 +1,6 @@
-// Reads whole numbers of JSON as they stand there.
+// Whole numbers of JSON, as they stand there.
 //
-// The library itself would cut 2.7 to 2, and 2^33 to what is left of it in 32 bits.
+// The JSON library would cut 2.7 to 2, and 2^33 to what is left of it in 32 bits.
 #pragma once
 
 #include <fmt/format.h>
