@@ -67,6 +67,10 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt | test-dependencies
 	@$(ECOSYSTEM)/bin/pip --quiet --disable-pip-version-check install --requirement $<
 	@touch $@
 
+.PHONY: test-stan
+test-stan: toolchains ## compare Stan's interpreter and compiler on all examples (5 minutes)
+	@REHMC=$(RELEASE)/rehmc python3 tests/cli/stan_agreement_test.py --all
+
 # Models of PyMC and NumPyro, with their own samplers to compare with: half an hour on two cores.
 PYTHON_LONG := build/python-long-venv
 .PHONY: test-python-models

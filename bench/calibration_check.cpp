@@ -13,10 +13,10 @@ namespace rehmc::bench {
 
 namespace {
 
-constexpr std::size_t runs = 400;
-constexpr std::size_t parameters = 6;
+constexpr std::size_t simulated_runs = 400;
+constexpr std::size_t simulated_parameters = 6;
 /// Each of the few bars is missed by chance with a probability below 1e-5; the seed is fixed.
-constexpr double margin = 4.5;
+constexpr double allowed_margin = 4.5;
 
 /// What is wrong with the MCSEs of one simulation.
 struct Fault {
@@ -34,9 +34,9 @@ double student_scale(Stream& stream, int degrees) {
 
 Calibration judged_with(const Fault& fault) {
   Stream stream({1, 0, 0}, Purpose::test);
-  std::vector<RunOutcome> all(runs);
+  std::vector<RunOutcome> all(simulated_runs);
   for (RunOutcome& run : all) {
-    run.parameters.resize(parameters);
+    run.parameters.resize(simulated_parameters);
     for (Outcome& one : run.parameters) {
       one.sharp = true;
       Value& value = one.sharpened[0];
@@ -49,8 +49,8 @@ Calibration judged_with(const Fault& fault) {
   }
   ExactValues standard_normal;
   standard_normal.sd = 1;
-  const std::vector<ExactValues> truth(parameters, standard_normal);
-  return calibrate(all, truth, Kind::sharpened, 0, [](std::size_t) { return margin; });
+  const std::vector<ExactValues> truth(simulated_parameters, standard_normal);
+  return calibrate(all, truth, Kind::sharpened, 0, [](std::size_t) { return allowed_margin; });
 }
 
 void require(bool holds, const std::string& what) {

@@ -43,7 +43,7 @@ constexpr std::size_t directions = 100;
 constexpr std::size_t ordinary_rows = 5;
 constexpr std::size_t failing_rows = 20;
 
-struct Row {
+struct CheckedPoint {
   std::uint32_t point = 0;
   DerivativeCheck check;
 };
@@ -62,9 +62,10 @@ std::vector<DerivativeCheck> checks_along_directions(const Density& density,
 }
 
 /// Every derivative at every point, the worst first.
-std::vector<Row> check_points(const Density& density, const CheckGradientOptions& options) {
+std::vector<CheckedPoint> check_points(const Density& density,
+                                       const CheckGradientOptions& options) {
   Guard guard(density);
-  std::vector<Row> rows;
+  std::vector<CheckedPoint> rows;
   for (std::uint32_t point = 1; point <= options.points; ++point) {
     const Address address{.seed = options.seed, .chain = point};
     const std::vector<double> x =
@@ -77,17 +78,18 @@ std::vector<Row> check_points(const Density& density, const CheckGradientOptions
       rows.push_back({point, std::move(check)});
     }
   }
-  const auto badness = [](const Row& row) {
+  const auto badness = [](const CheckedPoint& row) {
     const double ratio = row.check.error / row.check.tolerance;
     if (!std::isnan(ratio)) return ratio;
     return row.check.ok ? 0.0 : std::numeric_limits<double>::infinity();
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Row& a, const Row& b) { return badness(a) > badness(b); });
+  std::stable_sort(rows.begin(), rows.end(), [&](const CheckedPoint& a, const CheckedPoint& b) {
+    return badness(a) > badness(b);
+  });
   return rows;
 }
 
-nlohmann::ordered_json as_json(const Row& row) {
+nlohmann::ordered_json as_json(const CheckedPoint& row) {
   return {{"point", row.point},
           {"name", row.check.name},
           {"analytic", row.check.analytic},
@@ -97,12 +99,12 @@ nlohmann::ordered_json as_json(const Row& row) {
           {"ok", row.check.ok}};
 }
 
-void print_table(std::span<const Row> rows) {
+void print_table(std::span<const CheckedPoint> rows) {
   std::size_t width = std::string("coordinate").size();
-  for (const Row& row : rows) width = std::max(width, row.check.name.size());
+  for (const CheckedPoint& row : rows) width = std::max(width, row.check.name.size());
   print("{:<{}}  {:>5}  {:>14}  {:>14}  {:>9}  {:>9}\n", "coordinate", width, "point", "model",
         "differences", "error", "tolerance");
-  for (const Row& row : rows) {
+  for (const CheckedPoint& row : rows) {
     const DerivativeCheck& check = row.check;
     print("{:<{}}  {:>5}  {:>14.7g}  {:>14.7g}  {:>9.2g}  {:>9.2g}{}\n", check.name, width,
           row.point, check.analytic, check.numeric, check.error, check.tolerance,
@@ -221,15 +223,15 @@ int run(const CheckGradientOptions& options) {
   }
   if (!options.against.empty()) return run_against(options);
   const OpenedModel model = open_model(options.model, options.seed);
-  const std::vector<Row> rows = check_points(model.density, options);
-  const auto failed = static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.check.ok; }));
+  const std::vector<CheckedPoint> rows = check_points(model.density, options);
+  const auto failed = static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [](const CheckedPoint& row) { return !row.check.ok; }));
   const std::size_t most = std::max(ordinary_rows, std::min(failed, failing_rows));
-  const std::span<const Row> shown(rows.data(), std::min(rows.size(), most));
+  const std::span<const CheckedPoint> shown(rows.data(), std::min(rows.size(), most));
 
   if (options.json) {
     nlohmann::ordered_json worst = nlohmann::ordered_json::array();
-    for (const Row& row : shown) worst.push_back(as_json(row));
+    for (const CheckedPoint& row : shown) worst.push_back(as_json(row));
     const nlohmann::ordered_json result{{"model", model.identity.name},
                                         {"identity", model.identity.hash},
                                         {"dimension", model.density.dimension()},

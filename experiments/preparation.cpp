@@ -17,8 +17,6 @@ namespace rehmc::experiments {
 
 namespace {
 
-constexpr double target_acceptance = 0.7;
-
 std::size_t best(const std::vector<double>& curve) {
   return 1 + static_cast<std::size_t>(std::max_element(curve.begin(), curve.end()) - curve.begin());
 }

@@ -13,6 +13,9 @@ namespace rehmc::experiments {
 inline constexpr KernelKind all_kernels[] = {KernelKind::hmc, KernelKind::nuts_slice,
                                              KernelKind::nuts};
 
+/// What step sizes are tuned to accept.
+inline constexpr double target_acceptance = 0.7;
+
 /// Its index among them.
 std::size_t place_of(KernelKind kind);
 

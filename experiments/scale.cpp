@@ -31,8 +31,8 @@ Size size_of(Scale scale, CaseName name) {
   const bool large = cox || name == CaseName::volatility;
   switch (scale) {
     case Scale::smoke:
-      return large ? Size{20, 64, 10, 16, 200, 60, 16, 160, 20, cox ? std::size_t{1} : 0}
-                   : Size{40, 160, 10, 16, 300, 100, 32, 320, 40, 4};
+      return large ? Size{20, 64, 10, 8, 200, 60, 16, 160, 20, cox ? std::size_t{1} : 0}
+                   : Size{40, 160, 10, 8, 300, 100, 32, 320, 40, 4};
     case Scale::quick:
       return large ? Size{40, 320, 20, 16, 400, 100, 32, 480, 50, 1}
                    : Size{80, 800, 20, 32, 600, 150, 64, 1600, 100, 4};
@@ -51,7 +51,7 @@ TuningSize tuning_size_of(Scale scale, CaseName name) {
   if (!gaussian && name != CaseName::logistic) return {{}, 0, 1};
   switch (scale) {
     case Scale::smoke:
-      return gaussian ? TuningSize{{400}, 20, 10} : TuningSize{{}, 0, 1};
+      return gaussian ? TuningSize{{400}, 10, 5} : TuningSize{{}, 0, 1};
     case Scale::quick:
       return gaussian ? TuningSize{{400, 800}, 40, 20} : TuningSize{{500}, 20, 10};
     case Scale::full:
@@ -65,7 +65,7 @@ std::size_t sharpening_runs_of(Scale scale, CaseName name) {
   const bool large = name == CaseName::cox || name == CaseName::volatility;
   switch (scale) {
     case Scale::smoke:
-      return name == CaseName::gaussian ? 4 : 0;
+      return name == CaseName::gaussian ? 2 : 0;
     case Scale::quick:
       return large ? 4 : 8;
     case Scale::full:
@@ -77,7 +77,7 @@ std::size_t sharpening_runs_of(Scale scale, CaseName name) {
 OverheadSize overhead_size_of(Scale scale) {
   switch (scale) {
     case Scale::smoke:
-      return {3, 3};
+      return {2, 2};
     case Scale::quick:
       return {10, 3};
     case Scale::full:

@@ -21,14 +21,14 @@ namespace {
 constexpr int chains_of_run = 4;
 constexpr int draws_of_chain = 1000;
 
-struct Setting {
+struct SharpeningTask {
   const Workshop& workshop;
   const TestCase& test_case;
   const Preparation& preparation;
   const Truth& truth;
 };
 
-SampleSettings settings_of_run(const Setting& setting, std::size_t run) {
+SampleSettings settings_of_run(const SharpeningTask& setting, std::size_t run) {
   const auto& [workshop, test_case, preparation, truth] = setting;
   const bool large = test_case.name == CaseName::volatility || test_case.name == CaseName::cox;
   SampleSettings settings;
@@ -74,7 +74,7 @@ SharpeningRun errors_of(const Truth& truth, const std::vector<ParameterSummary>&
   return run;
 }
 
-SharpeningRun run_once(const Setting& setting, const std::optional<Density>& as_read,
+SharpeningRun run_once(const SharpeningTask& setting, const std::optional<Density>& as_read,
                        std::size_t run) {
   SampleResult result = sample(setting.test_case.density, settings_of_run(setting, run),
                                {.interrupts = setting.workshop.stop});
@@ -170,7 +170,7 @@ double SharpeningStudy::refused() const {
 
 SharpeningStudy run_sharpening(const Workshop& workshop, const TestCase& test_case,
                                const Preparation& preparation, const Truth& truth) {
-  const Setting setting{workshop, test_case, preparation, truth};
+  const SharpeningTask setting{workshop, test_case, preparation, truth};
   const Groups groups{describe(test_case.name) + "-sharpening",
                       sharpening_runs_of(workshop.scale, test_case.name), 1};
   const std::optional<Density> as_read = density_as_read(test_case);

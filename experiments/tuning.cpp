@@ -10,6 +10,7 @@
 
 #include "experiments/csv.hpp"
 #include "experiments/groups.hpp"
+#include "experiments/preparation.hpp"
 #include "experiments/results.hpp"
 #include "rehmc/adapt/metric_estimate.hpp"
 #include "rehmc/adapt/step_size.hpp"
@@ -18,7 +19,6 @@ namespace rehmc::experiments {
 
 namespace {
 
-constexpr double target_acceptance = 0.7;
 constexpr std::size_t first_iterations = 50;
 constexpr std::size_t last_iterations = 75;
 constexpr std::uint64_t gradients_in_all = 10'000;
@@ -88,7 +88,7 @@ class RecycledEstimate {
   std::vector<double> means_;
 };
 
-struct Setting {
+struct TuningTask {
   const Workshop& workshop;
   const TestCase& test_case;
   const Preparation& preparation;
@@ -96,7 +96,7 @@ struct Setting {
   std::vector<std::size_t> lengths;
 };
 
-std::vector<double> stationary_start(const Setting& setting, const Density& density,
+std::vector<double> stationary_start(const TuningTask& setting, const Density& density,
                                      const Address& address) {
   const auto& [workshop, test_case, preparation, truth, lengths] = setting;
   std::vector<double> start = starting_position(test_case, truth, address);
@@ -120,7 +120,7 @@ struct Outcome {
   double iterations = 0;
 };
 
-Outcome run_tuned(const Setting& setting, const Density& density, std::span<const double> start,
+Outcome run_tuned(const TuningTask& setting, const Density& density, std::span<const double> start,
                   std::shared_ptr<const Metric> metric, const Address& address) {
   const Truth& truth = setting.truth;
   TunedChain chain(setting.workshop, density, {RecyclingKind::none, 1}, std::move(metric), address);
@@ -150,7 +150,8 @@ Outcome run_tuned(const Setting& setting, const Density& density, std::span<cons
   return outcome;
 }
 
-TuningGroup run_repetition(const Setting& setting, const Density& density, std::size_t repetition) {
+TuningGroup run_repetition(const TuningTask& setting, const Density& density,
+                           std::size_t repetition) {
   const Workshop& workshop = setting.workshop;
   const std::string name = describe(setting.test_case.name);
   const auto chain = static_cast<std::uint32_t>(repetition);
@@ -258,7 +259,7 @@ void adapt_metrics(const Workshop& workshop, const Density& density, std::span<c
 TuningStudy run_tuning(const Workshop& workshop, const TestCase& test_case,
                        const Preparation& preparation, const Truth& truth) {
   const TuningSize size = tuning_size_of(workshop.scale, test_case.name);
-  const Setting setting{workshop, test_case, preparation, truth, size.lengths};
+  const TuningTask setting{workshop, test_case, preparation, truth, size.lengths};
   const Groups groups{describe(test_case.name) + "-tuning", size.groups,
                       size.repetitions / size.groups};
   return {test_case.name, size.lengths,

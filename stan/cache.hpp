@@ -7,6 +7,9 @@
 
 namespace rehmc::stan {
 
+/// A shared library in a folder of its own.
+inline constexpr const char* library_name = "model.so";
+
 /// $XDG_CACHE_HOME/rehmc/stan, or ~/.cache/rehmc/stan. ConfigError if neither variable is set.
 std::filesystem::path cache_folder();
 

@@ -32,7 +32,6 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr const char* library_name = "model.so";
 constexpr const char* header_name = "model_header.hpp";
 constexpr std::size_t most_lines = 30;
 

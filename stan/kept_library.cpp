@@ -13,8 +13,6 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr const char* library_name = "model.so";
-
 files::path folder_of(const std::string& hash) { return cache_folder() / "libraries" / hash; }
 
 bool holds(const files::path& folder, const std::string& hash) {

@@ -93,8 +93,8 @@ class Flow {
   static bool closes(const std::string& token) {
     return token == ")" || token == "]" || token == "}";
   }
-  /// Behind the bracket that closes the one at `at`.
-  std::size_t behind(std::size_t at) const {
+  /// After the bracket that closes the one at `at`.
+  std::size_t after(std::size_t at) const {
     int depth = 0;
     do {
       if (opens(token(at))) ++depth;
@@ -108,7 +108,7 @@ class Flow {
   std::size_t find_outside(Range range, const Wanted& wanted) const {
     for (std::size_t at = range.begin; at < range.end;) {
       if (wanted(at)) return at;
-      at = opens(token(at)) ? behind(at) : at + 1;
+      at = opens(token(at)) ? after(at) : at + 1;
     }
     return range.end;
   }
@@ -128,11 +128,11 @@ class Flow {
   std::size_t statement(std::size_t at, bool random) {
     const std::string& first = token(at);
     if (first == "{") {
-      const std::size_t end = behind(at);
+      const std::size_t end = after(at);
       statements({at + 1, end - 1}, random);
       return end;
     }
-    if (first == "profile") return statement(behind(at + 1), random);
+    if (first == "profile") return statement(after(at + 1), random);
     if (first == "if") return choice(at, random);
     if (first == "for" || first == "while") return loop(at, random);
     const std::size_t end =
@@ -142,7 +142,7 @@ class Flow {
   }
 
   std::size_t choice(std::size_t at, bool random) {
-    const std::size_t body = behind(at + 1);
+    const std::size_t body = after(at + 1);
     const bool inside = random || is_random({at + 1, body});
     const std::size_t end = statement(body, inside);
     if (end < tokens_.size() && tokens_[end] == "else") return statement(end + 1, inside);
@@ -150,7 +150,7 @@ class Flow {
   }
 
   std::size_t loop(std::size_t at, bool random) {
-    const std::size_t body = behind(at + 1);
+    const std::size_t body = after(at + 1);
     const bool inside = random || is_random({at + 1, body});
     if (token(at) == "for" && inside) random_.insert(token(at + 2));
     const bool escaped_before = escapes_;
@@ -180,12 +180,12 @@ class Flow {
     if (!is_name(tokens_[at])) return std::nullopt;
     const bool array = tokens_[at++] == "array";
     if (at < range.end && tokens_[at] == "<") at = behind_bounds(at);
-    while (at < range.end && (tokens_[at] == "[" || tokens_[at] == "(")) at = behind(at);
+    while (at < range.end && (tokens_[at] == "[" || tokens_[at] == "(")) at = after(at);
     if (at >= range.end || !is_name(tokens_[at])) return std::nullopt;
     return array ? end_of_type({at, range.end}) : at;
   }
 
-  /// Behind the bounds that begin here. In bounds, comparisons stand in brackets.
+  /// After the bounds that begin here. In bounds, comparisons stand in brackets.
   std::size_t behind_bounds(std::size_t at) const {
     const std::size_t end =
         find_outside({at, tokens_.size()}, [&](std::size_t k) { return tokens_[k] == ">"; });

@@ -15,14 +15,14 @@
 namespace rehmc::stan {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int most_tries = 100;
 
 /// "theta" of "theta.1.2" and of "theta:1".
 std::string variable(const std::string& name) { return name.substr(0, name.find_first_of(".:")); }
 
-void check_keys(const Json& object, const std::string& file, const BridgeDensity& model) {
+void check_keys(const OrderedJson& object, const std::string& file, const BridgeDensity& model) {
   if (!object.is_object()) {
     throw DataError(fmt::format(
         "{}: found {}, expected an object such as {{\"{}\": 0.5}}, or an array of objects", file,
@@ -43,8 +43,8 @@ void check_keys(const Json& object, const std::string& file, const BridgeDensity
 }
 
 /// Puts a number at the position in its name: "a.2.1" into an array of arrays, "a:1" into a tuple.
-void put(Json& tree, const std::string& name, double value) {
-  Json* place = &tree[variable(name)];
+void put(OrderedJson& tree, const std::string& name, double value) {
+  OrderedJson* place = &tree[variable(name)];
   std::size_t at = variable(name).size();
   while (at < name.size()) {
     const std::size_t end = std::min(name.find_first_of(".:", at + 1), name.size());
@@ -56,25 +56,25 @@ void put(Json& tree, const std::string& name, double value) {
 }
 
 /// The parameters of a random position, as JSON.
-Json random_parameters(BridgeDensity& model, double radius, Stream& stream) {
+OrderedJson random_parameters(BridgeDensity& model, double radius, Stream& stream) {
   std::vector<double> x(model.dimension());
   for (double& each : x) each = radius * (2 * stream.uniform() - 1);
   const std::vector<Quantity> quantities = model.quantities();
   std::vector<double> values(quantities.size());
   model.evaluate_quantities(x, values, nullptr);
-  Json tree = Json::object();
+  OrderedJson tree = OrderedJson::object();
   for (std::size_t k = 0; k < model.parameters(); ++k) put(tree, quantities[k].name, values[k]);
   return tree;
 }
 
 /// A start from the given values; the others are drawn until the density is finite.
-std::vector<double> start_from(const Json& given, BridgeDensity model, double radius,
+std::vector<double> start_from(const OrderedJson& given, BridgeDensity model, double radius,
                                Stream& stream) {
   std::string reason;
   std::vector<double> gradient(model.dimension());
   for (int attempt = 0; attempt < most_tries; ++attempt) {
     try {
-      Json all = random_parameters(model, radius, stream);
+      OrderedJson all = random_parameters(model, radius, stream);
       for (const auto& [key, value] : given.items()) {
         if (all.contains(key)) all[key] = value;
       }
@@ -95,13 +95,13 @@ std::vector<std::vector<double>> read_starts(const std::string& text, const std:
                                              const BridgeDensity& model,
                                              const StartSettings& settings) {
   require_json_depth(text, file);
-  Json json;
+  OrderedJson json;
   try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {
+    json = OrderedJson::parse(text);
+  } catch (const OrderedJson::exception& error) {
     throw DataError(fmt::format("{}: is not JSON: {}", file, error.what()));
   }
-  std::vector<Json> objects;
+  std::vector<OrderedJson> objects;
   if (json.is_array()) {
     objects.assign(json.begin(), json.end());
     if (objects.size() != settings.chains) {
@@ -113,7 +113,7 @@ std::vector<std::vector<double>> read_starts(const std::string& text, const std:
     objects.assign(settings.chains, json);
   }
   std::vector<std::vector<double>> starts;
-  for (const Json& object : objects) {
+  for (const OrderedJson& object : objects) {
     check_keys(object, file, model);
     Stream stream({.seed = settings.seed, .chain = static_cast<std::uint32_t>(starts.size())},
                   Purpose::initial_point);

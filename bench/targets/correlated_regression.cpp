@@ -16,7 +16,7 @@ constexpr int n = CorrelatedRegression::observations;
 constexpr int p = CorrelatedRegression::coefficients;
 constexpr int degrees = n - p;
 /// Each row: eight predictors, then y.
-constexpr std::array<double, n * p> data{
+constexpr std::array<double, n * p> table{
     2.17,  0.73,  0.74,  0.33,  -0.39, -0.69, -0.85, -0.67, -0.49, 0.39,  0.99,  0.84,  1.36,
     1.25,  0.92,  0.46,  -0.4,  -3.2,  -1.62, -1.23, -1.02, -0.52, -0.17, -1.05, -1.28, -1.73,
     5.38,  0.93,  0.53,  0.41,  -0.39, -1.22, -1.31, -1.04, -0.45, 0.17,  -1.57, -0.91, -1.3,
@@ -51,8 +51,8 @@ constexpr std::array<double, n * p> data{
     -1.21, 1.44,  0.34,  0.55,  -1.3,  -1.89, -1.89, -1.82, -2.57, -1.86, 5.07,
 };
 
-using Matrix = Eigen::Matrix<double, p, p>;
-using Vector = Eigen::Matrix<double, p, 1>;
+using CoefficientMatrix = Eigen::Matrix<double, p, p>;
+using Coefficients = Eigen::Matrix<double, p, 1>;
 
 /// A Student-t coordinate.
 ExactValues student(double centre, double scale) {
@@ -84,13 +84,13 @@ double rare_share_of_student() {
 }  // namespace
 
 struct CorrelatedRegression::Sums {
-  Matrix squares;
-  Vector estimate;
+  CoefficientMatrix squares;
+  Coefficients estimate;
   double residual_squares = 0;
 };
 
 CorrelatedRegression::CorrelatedRegression() {
-  const Eigen::Map<const Eigen::Matrix<double, n, p, Eigen::RowMajor>> rows(data.data());
+  const Eigen::Map<const Eigen::Matrix<double, n, p, Eigen::RowMajor>> rows(table.data());
   Eigen::Matrix<double, n, p> design;
   design << Eigen::Matrix<double, n, 1>::Ones(), rows.leftCols<p - 1>();
   const Eigen::Matrix<double, n, 1> y = rows.col(p - 1);
@@ -105,10 +105,10 @@ double CorrelatedRegression::operator()(std::span<const double> x,
                                         std::span<double> gradient) const {
   const double log_sigma = x[p];
   const double precision = std::exp(-2 * log_sigma);
-  const Vector deviation = Eigen::Map<const Vector>(x.data()) - sums_->estimate;
-  const Vector pull = sums_->squares * deviation;
+  const Coefficients deviation = Eigen::Map<const Coefficients>(x.data()) - sums_->estimate;
+  const Coefficients pull = sums_->squares * deviation;
   const double squares = sums_->residual_squares + deviation.dot(pull);
-  Eigen::Map<Vector>(gradient.data()) = -precision * pull;
+  Eigen::Map<Coefficients>(gradient.data()) = -precision * pull;
   gradient[p] = precision * squares - n;
   return -0.5 * precision * squares - n * log_sigma;
 }
@@ -116,7 +116,7 @@ double CorrelatedRegression::operator()(std::span<const double> x,
 ExactTarget correlated_regression(double fineness) {
   const CorrelatedRegression model;
   const CorrelatedRegression::Sums& sums = model.sums();
-  const Matrix inverse = sums.squares.inverse();
+  const CoefficientMatrix inverse = sums.squares.inverse();
   ExactTarget target{model, {}};
   const double share = rare_share_of_student();
   for (int j = 0; j < p; ++j) {

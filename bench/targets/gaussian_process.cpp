@@ -20,11 +20,11 @@ constexpr std::array<double, points> heights{0.89,  0.7,   -0.38, -1.62, -2.01,
 constexpr std::array<double, 3> prior_means{-1, 0, -1};
 constexpr double prior_sd = 1;
 
-using Matrix = Eigen::Matrix<double, points, points>;
-using Vector = Eigen::Matrix<double, points, 1>;
+using PointMatrix = Eigen::Matrix<double, points, points>;
+using PointVector = Eigen::Matrix<double, points, 1>;
 
-Matrix squared_distances() {
-  Matrix squares;
+PointMatrix squared_distances() {
+  PointMatrix squares;
   for (int i = 0; i < points; ++i) {
     for (int j = 0; j < points; ++j) {
       const double distance =
@@ -35,8 +35,8 @@ Matrix squared_distances() {
   return squares;
 }
 
-const Matrix& distances() {
-  static const Matrix matrix = squared_distances();
+const PointMatrix& distances() {
+  static const PointMatrix matrix = squared_distances();
   return matrix;
 }
 
@@ -52,41 +52,43 @@ double log_prior(std::span<const double> x) {
 }  // namespace
 
 double GaussianProcess::operator()(std::span<const double> x, std::span<double> gradient) const {
-  const Matrix scaled = distances() * std::exp(-2 * x[0]);
-  const Matrix kernel = std::exp(2 * x[1]) * (-0.5 * scaled.array()).exp().matrix();
+  const PointMatrix scaled = distances() * std::exp(-2 * x[0]);
+  const PointMatrix kernel = std::exp(2 * x[1]) * (-0.5 * scaled.array()).exp().matrix();
   const double noise = std::exp(2 * x[2]);
-  Matrix covariance = kernel;
+  PointMatrix covariance = kernel;
   covariance.diagonal().array() += noise;
-  const Eigen::LLT<Matrix> factor(covariance);
-  const Vector y = Eigen::Map<const Vector>(heights.data());
-  const Vector solved = factor.solve(y);
+  const Eigen::LLT<PointMatrix> factor(covariance);
+  const PointVector y = Eigen::Map<const PointVector>(heights.data());
+  const PointVector solved = factor.solve(y);
   // d/dp of the log likelihood is half the trace of this matrix times d covariance / dp.
-  const Matrix slope = solved * solved.transpose() - factor.solve(Matrix::Identity());
+  const PointMatrix slope = solved * solved.transpose() - factor.solve(PointMatrix::Identity());
   gradient[0] = 0.5 * (slope.array() * kernel.array() * scaled.array()).sum();
   gradient[1] = (slope.array() * kernel.array()).sum();
   gradient[2] = noise * slope.trace();
   for (std::size_t k = 0; k < prior_means.size(); ++k) {
     gradient[k] -= (x[k] - prior_means[k]) / (prior_sd * prior_sd);
   }
-  const Matrix lower = factor.matrixL();
+  const PointMatrix lower = factor.matrixL();
   return -lower.diagonal().array().log().sum() - 0.5 * y.dot(solved) + log_prior(x);
 }
 
 ExactTarget gaussian_process(double fineness) {
   // With the eigenvalues of K, known for each length, every other point costs little.
   double length = std::nan("");
-  Vector values;
-  Vector squares;
+  PointVector values;
+  PointVector squares;
   const Grid::Function log_density = [&](std::span<const double> x) {
     if (x[0] != length) {
       length = x[0];
-      const Matrix kernel = (-0.5 * std::exp(-2 * length) * distances().array()).exp().matrix();
-      const Eigen::SelfAdjointEigenSolver<Matrix> solver(kernel);
+      const PointMatrix kernel =
+          (-0.5 * std::exp(-2 * length) * distances().array()).exp().matrix();
+      const Eigen::SelfAdjointEigenSolver<PointMatrix> solver(kernel);
       values = solver.eigenvalues().cwiseMax(0);
-      squares = (solver.eigenvectors().transpose() * Eigen::Map<const Vector>(heights.data()))
+      squares = (solver.eigenvectors().transpose() * Eigen::Map<const PointVector>(heights.data()))
                     .cwiseAbs2();
     }
-    const Vector variances = (std::exp(2 * x[1]) * values.array() + std::exp(2 * x[2])).matrix();
+    const PointVector variances =
+        (std::exp(2 * x[1]) * values.array() + std::exp(2 * x[2])).matrix();
     return -0.5 * (std::log(variances.prod()) + (squares.array() / variances.array()).sum()) +
            log_prior(x);
   };

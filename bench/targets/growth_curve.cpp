@@ -11,18 +11,18 @@ namespace rehmc::bench {
 
 namespace {
 
-constexpr std::size_t points = 27;
-constexpr std::array<double, points> ages{1,   1,  1,   1.5, 1.5, 1.5, 2,    2,  2,
-                                          2,   3,  3.5, 5,   5.5, 5.5, 5.5,  7,  8,
-                                          8.5, 10, 12,  14,  14,  15,  18.5, 24, 28};
-constexpr std::array<double, points> lengths{1.7,  1.78, 1.76, 1.76, 1.9,  1.75, 1.77, 1.83, 1.8,
-                                             1.87, 2.16, 2.06, 2.15, 2.34, 2.23, 2.42, 2.38, 2.2,
-                                             2.33, 2.25, 2.43, 2.43, 2.29, 2.52, 2.61, 2.79, 2.66};
+constexpr std::size_t measured = 27;
+constexpr std::array<double, measured> ages{1,   1,  1,   1.5, 1.5, 1.5, 2,    2,  2,
+                                            2,   3,  3.5, 5,   5.5, 5.5, 5.5,  7,  8,
+                                            8.5, 10, 12,  14,  14,  15,  18.5, 24, 28};
+constexpr std::array<double, measured> lengths{
+    1.7,  1.78, 1.76, 1.76, 1.9,  1.75, 1.77, 1.83, 1.8,  1.87, 2.16, 2.06, 2.15, 2.34,
+    2.23, 2.42, 2.38, 2.2,  2.33, 2.25, 2.43, 2.43, 2.29, 2.52, 2.61, 2.79, 2.66};
 constexpr double least_lambda = 0.5;
 constexpr double range_of_lambda = 0.48;
 /// Means and sds of the priors.
-constexpr std::array<double, 2> prior_means{2.5, 1};  // a, b
-constexpr double prior_sd = 2;
+constexpr std::array<double, 2> prior_centres{2.5, 1};  // a, b
+constexpr double prior_scale = 2;
 constexpr double log_sigma_mean = -2;
 constexpr double log_sigma_sd = 1;
 
@@ -58,17 +58,17 @@ struct Conditional {
 Conditional conditional(double u, double log_sigma) {
   const Lambda lambda = lambda_of(u);
   const double precision = std::exp(-2 * log_sigma);
-  const double prior = 1 / (prior_sd * prior_sd);
+  const double prior = 1 / (prior_scale * prior_scale);
   double aa = prior;
   double ab = 0;
   double bb = prior;
   double ay = 0;
   double by = 0;
   double yy = 0;
-  for (std::size_t i = 0; i < points; ++i) {
+  for (std::size_t i = 0; i < measured; ++i) {
     const double z = -std::pow(lambda.value, ages[i]);
     // About the prior means.
-    const double y = lengths[i] - prior_means[0] - prior_means[1] * z;
+    const double y = lengths[i] - prior_centres[0] - prior_centres[1] * z;
     aa += precision;
     ab += precision * z;
     bb += precision * z * z;
@@ -80,10 +80,10 @@ Conditional conditional(double u, double log_sigma) {
   const double a = (bb * ay - ab * by) / determinant;
   const double b = (aa * by - ab * ay) / determinant;
   const double log_density = lambda.log_prior + log_sigma_prior(log_sigma) -
-                             static_cast<double>(points) * log_sigma - 0.5 * std::log(determinant) -
-                             0.5 * (yy - a * ay - b * by);
+                             static_cast<double>(measured) * log_sigma -
+                             0.5 * std::log(determinant) - 0.5 * (yy - a * ay - b * by);
   return {log_density,
-          {prior_means[0] + a, prior_means[1] + b},
+          {prior_centres[0] + a, prior_centres[1] + b},
           {std::sqrt(bb / determinant), std::sqrt(aa / determinant)}};
 }
 
@@ -99,7 +99,7 @@ double GrowthCurve::operator()(std::span<const double> x, std::span<double> grad
   double sum_a = 0;
   double sum_b = 0;
   double sum_lambda = 0;
-  for (std::size_t i = 0; i < points; ++i) {
+  for (std::size_t i = 0; i < measured; ++i) {
     const double power = std::pow(lambda.value, ages[i]);
     const double residual = lengths[i] - a + b * power;
     sum += residual * residual;
@@ -107,15 +107,15 @@ double GrowthCurve::operator()(std::span<const double> x, std::span<double> grad
     sum_b -= residual * power;
     sum_lambda -= residual * b * ages[i] * power / lambda.value;
   }
-  const double prior = 1 / (prior_sd * prior_sd);
-  const double from_a = a - prior_means[0];
-  const double from_b = b - prior_means[1];
+  const double prior = 1 / (prior_scale * prior_scale);
+  const double from_a = a - prior_centres[0];
+  const double from_b = b - prior_centres[1];
   gradient[0] = precision * sum_a - prior * from_a;
   gradient[1] = precision * sum_b - prior * from_b;
   gradient[2] = precision * sum_lambda * lambda.slope + lambda.prior_slope;
-  gradient[3] = precision * sum - static_cast<double>(points) -
+  gradient[3] = precision * sum - static_cast<double>(measured) -
                 (log_sigma - log_sigma_mean) / (log_sigma_sd * log_sigma_sd);
-  return -0.5 * precision * sum - static_cast<double>(points) * log_sigma + lambda.log_prior +
+  return -0.5 * precision * sum - static_cast<double>(measured) * log_sigma + lambda.log_prior +
          log_sigma_prior(log_sigma) - 0.5 * prior * (from_a * from_a + from_b * from_b);
 }
 

@@ -27,7 +27,7 @@ constexpr int arrival = 4;
 constexpr std::size_t most_states = 32;
 constexpr std::size_t least_states = 2;
 constexpr double least_giving_draws = 4;
-constexpr double most_numbers = 2e6;
+constexpr double most_pooled_numbers = 2e6;
 
 /// Factors on the step size, evenly spread over a stage and over chains: what a step size costs is
 /// known only where it was tried.
@@ -121,7 +121,7 @@ Address PooledWarmup::address() const {
 std::size_t PooledWarmup::states_of_draw() const {
   const int begin = shared_.stage == 0 ? 0 : end_of_stage(shared_.stage - 1, settings_.iterations);
   const double draws = end_of_stage(shared_.stage, settings_.iterations) - begin;
-  const double most = most_numbers / (2 * static_cast<double>(kernel_->guard().dimension()));
+  const double most = most_pooled_numbers / (2 * static_cast<double>(kernel_->guard().dimension()));
   if (most >= least_states * draws) {
     return std::min(static_cast<std::size_t>(most / draws), most_states);
   }

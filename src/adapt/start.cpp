@@ -4,21 +4,19 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "inverse_hessian.hpp"
 #include "rehmc/adapt/climb.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
 namespace {
 
 using Eigen::VectorXd;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The climb has arrived when this many steps in a row gain less than this.
 constexpr int small_gains = 3;
@@ -33,7 +31,7 @@ constexpr double telling_length = 1e-3;
 /// Where the gradient changes by less than this share of itself, the next step is longer by a
 /// factor.
 constexpr double straight = 1e-3;
-constexpr double stretch = 8;
+constexpr double lengthening = 8;
 constexpr double least_relative_step = 1e-8;
 /// Of the gain that the gradient promises (Armijo).
 constexpr double least_share = 1e-4;
@@ -164,7 +162,7 @@ class Climb {
     if (length < telling_length) here_.inverse_hessian.reset(here_.gradient);
     if (change.norm() < straight * here_.gradient.norm()) {
       const double variance = step.norm() / here_.gradient.norm();
-      here_.inverse_hessian.reset(stretch * variance, step.size());
+      here_.inverse_hessian.reset(lengthening * variance, step.size());
     } else {
       here_.inverse_hessian.learn(step, change);
     }

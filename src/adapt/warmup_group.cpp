@@ -30,7 +30,7 @@ constexpr double stable_drift = 0.5;
 /// A chain keeps a step size of its own where the shared one is longer by this factor: it would
 /// accept less than a third of its steps where 0.8 is asked.
 constexpr double tolerable_step = 2;
-constexpr std::size_t least_trials = 8;
+constexpr std::size_t least_tried_steps = 8;
 /// Of the acceptance asked for, in every chain.
 constexpr double least_share_of_acceptance = 0.5;
 /// What warmup goes on for until its last iteration. Other troubles are given a limited time.
@@ -202,7 +202,7 @@ class Conclusion {
                                             double shared, double acceptance) {
     std::vector<double> own(trials.size(), 0.0);
     for (std::size_t c = 0; c < trials.size(); ++c) {
-      if (trials[c].size() < least_trials) continue;
+      if (trials[c].size() < least_tried_steps) continue;
       const double fitted = fit_step_size(trials[c], acceptance);
       if (fitted * tolerable_step < shared) own[c] = fitted;
     }

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <numbers>
 
 namespace rehmc {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// numerator(x) / denominator(x), coefficients from the constant term up.
 double rational(const std::array<double, 8>& numerator, const std::array<double, 8>& denominator,

@@ -1,4 +1,4 @@
-// Philox in batches, and distributions from its bits, written so that every loop vectorises.
+// Philox, and distributions from its bits, written so that every loop vectorises.
 //
 // Compiled with -ffp-contract=off: each floating-point operation below is then rounded by itself,
 // so that the numbers are the same bits with any vector width, with or without fused multiply-add.

@@ -18,9 +18,9 @@ namespace {
 /// Just below 1/4, where the error of a variance ceases to exist: runs are too short to tell the
 /// shape of their few excursions. With this one 95% intervals for means of independent draws whose
 /// logarithms have sds of 1 to 2 cover 94 to 97%.
-constexpr double shape = 2.0 / 9;
-static_assert(usual_growth * (1 - 2 * shape) == 1);
-constexpr double unseen_fourth = 1 / (1 - 4 * shape);
+constexpr double assumed_shape = 2.0 / 9;
+static_assert(usual_growth * (1 - 2 * assumed_shape) == 1);
+constexpr double unseen_fourth = 1 / (1 - 4 * assumed_shape);
 
 /// Long enough that neighbours hardly depend on each other, short enough that they are many; 0 for
 /// a constant series.

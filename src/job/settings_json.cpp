@@ -17,13 +17,13 @@ namespace rehmc {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 }  // namespace
 
-Json settings_json(const RunSettings& settings) {
+OrderedJson settings_json(const RunSettings& settings) {
   RunSettings copy = settings;
-  Json json;
+  OrderedJson json;
   json["kernel"] = describe(copy.sample.kernel.kind);
   json["recycle"] = describe(copy.sample.kernel.recycling);
   json["metric"] = metric_name(copy.sample.warmup.metric);
@@ -57,7 +57,7 @@ Json settings_json(const RunSettings& settings) {
   return json;
 }
 
-RunSettings settings_from_json(const Json& json) {
+RunSettings settings_from_json(const OrderedJson& json) {
   RunSettings settings;
   try {
     settings.sample.kernel.kind = parse_kernel(json.at("kernel").get<std::string>());
@@ -84,7 +84,7 @@ RunSettings settings_from_json(const Json& json) {
     json.at("drop").get_to(settings.drop);
     json.at("until").get_to(settings.until);
     for_each_setting(settings, [&](std::string_view group, const auto& setting, auto& owner) {
-      const Json& stored = json.at(std::string(group)).at(std::string(setting.name));
+      const OrderedJson& stored = json.at(std::string(group)).at(std::string(setting.name));
       auto& value = owner.*(setting.field);
       using Value = std::decay_t<decltype(value)>;
       if constexpr (std::integral<Value> && !std::same_as<Value, bool>) {
@@ -95,7 +95,7 @@ RunSettings settings_from_json(const Json& json) {
     });
     json.at("start").get_to(settings.sample.start);
     if (json.contains("initial_metric")) {
-      const Json& metric = json.at("initial_metric");
+      const OrderedJson& metric = json.at("initial_metric");
       int kind = 0;
       read_whole(metric.at("kind"), "kind of metric", kind);
       std::size_t dimension = 0;
@@ -107,7 +107,7 @@ RunSettings settings_from_json(const Json& json) {
           make_metric(static_cast<MetricKind>(kind), dimension,
                       metric.at("numbers").get<std::vector<double>>());
     }
-  } catch (const Json::exception& error) {
+  } catch (const OrderedJson::exception& error) {
     throw DataError(fmt::format("stored settings: {}", error.what()));
   }
   return settings;

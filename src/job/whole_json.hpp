@@ -1,4 +1,6 @@
-// Whole numbers of JSON as they stand there: its library would cut 2.7 to 2.
+// Whole numbers of JSON, as they stand there.
+//
+// The JSON library would cut 2.7 to 2, and 2^33 to what is left of it in 32 bits.
 #pragma once
 
 #include <fmt/format.h>

@@ -18,8 +18,6 @@
 namespace rehmc {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Values at the point itself.
 struct Centre {
   double value = 0;

@@ -14,12 +14,11 @@
 
 #include "rehmc/core/abort.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Whether every entry is finite. The exponent of a NaN or an infinity is all ones, so that adding
 /// one to it carries into the sign bit, which was cleared: no branch, no floating-point latency.

@@ -5,16 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
 namespace {
-
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 void require_numbers(std::size_t chain, std::string_view what, std::size_t found,
                      std::size_t expected) {
@@ -82,11 +80,11 @@ ChainResult chain_of(const ForeignChain& chain, std::size_t dimension) {
   ChainRecord& record = result.record;
   const std::size_t draws = chain.positions.size() / dimension;
   record.draws.assign(chain.positions.begin(), chain.positions.end());
-  record.log_density.assign(draws, missing);
+  record.log_density.assign(draws, nan_value);
   std::ranges::copy(chain.log_density, record.log_density.begin());
   for (auto* series : {&record.acceptance, &record.step_size, &record.energy, &record.energy_error,
                        &record.path_length}) {
-    series->assign(draws, missing);
+    series->assign(draws, nan_value);
   }
   record.mass.assign(draws, 1);
   record.depth.assign(draws, 0);

@@ -17,12 +17,11 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
 namespace {
-
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";
@@ -34,7 +33,7 @@ std::string_view trimmed(std::string_view text) {
 /// A number and nothing else; nan and inf in any spelling that Stan, R or Python uses.
 std::optional<double> number_in(std::string_view text) {
   text = trimmed(text);
-  if (text == "NA") return missing;
+  if (text == "NA") return nan_value;
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -185,7 +184,7 @@ class StanCsvFile {
 
   static double seconds_in(std::string_view text) {
     text = text.substr(0, text.rfind(" seconds"));
-    return number_in(text.substr(text.find_last_of(" :") + 1)).value_or(missing);
+    return number_in(text.substr(text.find_last_of(" :") + 1)).value_or(nan_value);
   }
 
   void read_setting(std::string_view text) {
@@ -302,7 +301,7 @@ class StanCsvFile {
         fail_here(fmt::format("column {} ({}): found '{}', expected a number", row_.size() + 1,
                               header_[row_.size()], excerpt(trimmed(field))));
       }
-      row_.push_back(number.value_or(missing));
+      row_.push_back(number.value_or(nan_value));
     });
     refuse_cut_row();
     if (row_.size() != header_.size()) {
@@ -339,15 +338,15 @@ class StanCsvFile {
     for (std::size_t i = 0; i < row_.size(); ++i) {
       if (is_parameter_[i]) record.draws.push_back(row_[i]);
     }
-    const double step_size = in_row(columns_.step_size, missing);
-    record.log_density.push_back(in_row(columns_.log_density, missing));
-    record.acceptance.push_back(in_row(columns_.acceptance, missing));
+    const double step_size = in_row(columns_.step_size, nan_value);
+    record.log_density.push_back(in_row(columns_.log_density, nan_value));
+    record.acceptance.push_back(in_row(columns_.acceptance, nan_value));
     record.step_size.push_back(step_size);
-    record.energy.push_back(in_row(columns_.energy, missing));
-    record.energy_error.push_back(in_row(columns_.energy_error, missing));
+    record.energy.push_back(in_row(columns_.energy, nan_value));
+    record.energy_error.push_back(in_row(columns_.energy_error, nan_value));
     record.mass.push_back(in_row(columns_.mass, 1));
     record.depth.push_back(static_cast<int>(count_in_row(columns_.depth, 1000)));
-    const double length = in_row(columns_.path_length, missing);
+    const double length = in_row(columns_.path_length, nan_value);
     double leapfrogs = count_in_row(columns_.leapfrogs, std::numeric_limits<std::uint32_t>::max());
     if (columns_.leapfrogs < 0 && length > 0 && step_size > 0) {
       // Static HMC of Stan: as many steps as fit into the time, but at least one.

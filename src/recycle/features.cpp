@@ -22,15 +22,14 @@ void MomentFeatures::add(double weight, const StateView& state, std::span<double
 }
 
 void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<double> sums) const {
-  constexpr std::size_t batch = 4;
-  if (states.size() != batch) return Features::add_all(states, sums);
+  if (states.size() != states_at_once) return Features::add_all(states, sums);
   const std::size_t d = centre_.size();
   const double* c = centre_.data();
   double* first = sums.data();
   double* second = sums.data() + d;
-  std::array<const double*, batch> x{};
-  std::array<double, batch> w{};
-  for (std::size_t k = 0; k < batch; ++k) {
+  std::array<const double*, states_at_once> x{};
+  std::array<double, states_at_once> w{};
+  for (std::size_t k = 0; k < states_at_once; ++k) {
     x[k] = states[k].state.position.data();
     w[k] = states[k].weight;
   }
@@ -83,7 +82,7 @@ void GradientMomentFeatures::add(double weight, const StateView& state,
 
 void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
                                      std::span<double> sums) const {
-  if (states.size() != batch) return Features::add_all(states, sums);
+  if (states.size() != states_at_once) return Features::add_all(states, sums);
   const std::size_t d = centre_.size();
   const double* c = centre_.data();
   double* first = sums.data();
@@ -91,10 +90,10 @@ void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
   double* gradient = second + d;
   double* first_gradient = gradient + d;
   double* second_gradient = first_gradient + d;
-  std::array<const double*, batch> x{};
-  std::array<const double*, batch> g{};
-  std::array<double, batch> w{};
-  for (std::size_t k = 0; k < batch; ++k) {
+  std::array<const double*, states_at_once> x{};
+  std::array<const double*, states_at_once> g{};
+  std::array<double, states_at_once> w{};
+  for (std::size_t k = 0; k < states_at_once; ++k) {
     x[k] = states[k].state.position.data();
     g[k] = mapped(states[k].state, k);
     w[k] = states[k].weight;

@@ -8,15 +8,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr std::size_t bins = BinnedQuantiles::bins;
 constexpr std::size_t tail_bins = 8;

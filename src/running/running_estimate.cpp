@@ -130,7 +130,7 @@ class MomentChunks {
 
 /// By the rules of check_draws().
 DrawsCondition condition_of(Summaries chains, std::size_t coordinate, const MomentChunks& chunks,
-                            const BinnedQuantiles& (RunningSummary::*bins)() const) {
+                            const BinnedQuantiles& (RunningSummary::*bins_of)() const) {
   if (chains.front()->count() == 0) return DrawsCondition::too_short;
   if (!std::isfinite(chunks.mean()) || !std::isfinite(chunks.variance())) {
     return DrawsCondition::not_finite;
@@ -140,7 +140,7 @@ DrawsCondition condition_of(Summaries chains, std::size_t coordinate, const Mome
   bool stuck = false;
   for (const RunningSummary* const chain : chains) {
     if (chain->count() < 4) return DrawsCondition::too_short;
-    const BinnedQuantiles& of_chain = (chain->*bins)();
+    const BinnedQuantiles& of_chain = (chain->*bins_of)();
     least = std::min(least, of_chain.least(coordinate));
     most = std::max(most, of_chain.most(coordinate));
     stuck = stuck || of_chain.least(coordinate) >= of_chain.most(coordinate);
@@ -161,11 +161,11 @@ struct Judgement {
 };
 
 PartEstimate estimate_part(Summaries chains, std::size_t coordinate, const MomentChunks& chunks,
-                           const BinnedQuantiles& (RunningSummary::*bins)() const,
+                           const BinnedQuantiles& (RunningSummary::*bins_of)() const,
                            const Judgement& judgement, std::span<const double> probabilities) {
   PartEstimate result;
   Estimate& estimate = result.estimate;
-  estimate.condition = condition_of(chains, coordinate, chunks, bins);
+  estimate.condition = condition_of(chains, coordinate, chunks, bins_of);
   const double corrected = chunks.variance() * chunks.draws() / (chunks.draws() - 1);
   estimate.mean = chunks.mean();
   estimate.sd = std::sqrt(corrected);
@@ -182,7 +182,7 @@ PartEstimate estimate_part(Summaries chains, std::size_t coordinate, const Momen
 
   if (probabilities.empty()) return result;
   std::vector<const BinnedQuantiles*> streams;
-  for (const RunningSummary* const chain : chains) streams.push_back(&(chain->*bins)());
+  for (const RunningSummary* const chain : chains) streams.push_back(&(chain->*bins_of)());
   const PooledBins pooled(streams, coordinate);
   for (const double p : probabilities) {
     const BinnedQuantile quantile = pooled.quantile(p);

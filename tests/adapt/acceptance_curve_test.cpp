@@ -8,7 +8,7 @@
 
 #include "rehmc/core/numerics.hpp"
 
-namespace rehmc {
+namespace rehmc::acceptance_curve_test {
 namespace {
 
 double curve(double c, double step_size) {
@@ -47,4 +47,4 @@ TEST(AcceptanceCurve, StaysInSightOfTheTrials) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::acceptance_curve_test

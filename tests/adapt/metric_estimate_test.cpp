@@ -12,7 +12,7 @@
 #include "tests/dynamics/phase.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::metric_estimate_test {
 namespace {
 
 using testing::index;
@@ -171,4 +171,4 @@ TEST(MetricEstimate, EstimatesDiagonalAndDenseOnly) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::metric_estimate_test

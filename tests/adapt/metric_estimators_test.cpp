@@ -17,7 +17,7 @@
 #include "src/adapt/metric_choice.hpp"
 #include "src/adapt/stage_statistics.hpp"
 
-namespace rehmc {
+namespace rehmc::metric_estimators_test {
 namespace {
 
 using Eigen::Index;
@@ -287,4 +287,4 @@ TEST(StageStatistics, FindChainsFarBelowTheOthers) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::metric_estimators_test

@@ -9,7 +9,7 @@
 #include "models/diagonal_normal.hpp"
 #include "models/standard_normal.hpp"
 
-namespace rehmc {
+namespace rehmc::path_length_test {
 namespace {
 
 KernelSettings hmc() {
@@ -96,4 +96,4 @@ TEST(PathJumps, HaveTwoRules) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::path_length_test

@@ -14,7 +14,7 @@
 #include "rehmc/core/error.hpp"
 #include "tests/dynamics/bumpy.hpp"
 
-namespace rehmc {
+namespace rehmc::pooled_warmup_test {
 namespace {
 
 using testing::Bumpy;
@@ -167,4 +167,4 @@ TEST(PooledWarmup, TakesMoreIterationsWhereChainsAreSlow) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::pooled_warmup_test

@@ -8,7 +8,7 @@
 
 #include "rehmc/core/numerics.hpp"
 
-namespace rehmc {
+namespace rehmc::safe_step_test {
 namespace {
 
 using Trials = std::vector<std::vector<StepTrial>>;
@@ -81,4 +81,4 @@ TEST(StepWithoutDivergences, IsUnknownFromOne) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::safe_step_test

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@
 #include "rehmc/core/numerics.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::start_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -162,8 +161,6 @@ TEST_P(StartOfABadDensity, IsFoundInBoundedGradients) {
   EXPECT_TRUE(std::isfinite(guard(found.position, gradient)));
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 INSTANTIATE_TEST_SUITE_P(
     All, StartOfABadDensity,
     ::testing::Values(
@@ -187,4 +184,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::start_test

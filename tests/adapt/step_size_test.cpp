@@ -13,7 +13,7 @@
 #include "models/standard_normal.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::step_size_test {
 namespace {
 
 using testing::mentions;
@@ -173,4 +173,4 @@ TEST(StepSizeSettings, AreChecked) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::step_size_test

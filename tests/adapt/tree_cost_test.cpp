@@ -10,7 +10,7 @@
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::tree_cost_test {
 namespace {
 
 /// Leapfrogs of a tree whose trajectory turns at this time.
@@ -92,4 +92,4 @@ TEST(StepChoice, KeepsTheAcceptanceAskedForWhereCostIsSmooth) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::tree_cost_test

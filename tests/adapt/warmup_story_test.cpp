@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::warmup_story_test {
 namespace {
 
 std::shared_ptr<const Metric> diagonal(const std::vector<double>& variances) {
@@ -52,4 +52,4 @@ TEST(ConditionNumber, IsRightToAFewPercentForOthers) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::warmup_story_test

@@ -19,7 +19,7 @@
 #include "tests/dynamics/bumpy.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::warmup_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -387,4 +387,4 @@ TEST(Warmup, PooledRefusesWhatItDoesNotUse) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::warmup_test

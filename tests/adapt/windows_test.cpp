@@ -8,7 +8,7 @@
 
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::windows_test {
 namespace {
 
 /// First iteration of a window, and one past its last.
@@ -125,4 +125,4 @@ TEST(Windows, SettingsAreChecked) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::windows_test

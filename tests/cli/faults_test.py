@@ -315,7 +315,7 @@ class Faults(unittest.TestCase):
                     self.assertEqual(refused.returncode, CANNOT_CREATE, refused.stderr)
                     self.assertEqual(os.listdir(folder), [name])
                     self.assertEqual((folder / name).read_text(), '{"name": "mine"}')
-        # Beside a run, only names that rehmc gives.
+        # Next to a run, only names that rehmc gives.
         run = self.path / "run"
         self.assertEqual(rehmc(*small, run).returncode, 0)
         mine = ["chain-notes.txt", "data.json.bak", "checkpoint-old.tar", "metric-1.json.orig", "states-1.png", "model.stan~", "report.html.tmp2"]

@@ -346,7 +346,7 @@ class Integrity(WithFolder):
         def cut_checkpoint(run):
             path = run / "checkpoint-1.bin"
             first, rest = path.read_bytes().split(b"\n", 1)
-            content = rest[8 + 8 + 32 : -8]  # behind its length and checksum
+            content = rest[8 + 8 + 32 : -8]  # after its length and checksum
             size = len(content).to_bytes(8, "little")
             path.write_bytes(first + b"\n" + size + (32).to_bytes(8, "little") + content_hash(content).encode() + content)
             return "checkpoint-1.bin"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::archive_test {
 namespace {
 
 struct Pair {
@@ -108,4 +108,4 @@ TEST(Archive, RefusesValuesThatATypeDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::archive_test

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace rehmc {
+namespace rehmc::error_test {
 namespace {
 
 template <class Kind>
@@ -31,4 +31,4 @@ TEST(Error, is_a_standard_runtime_error) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::error_test

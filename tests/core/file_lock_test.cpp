@@ -12,7 +12,7 @@
 
 #include "rehmc/core/error.hpp"
 
-namespace rehmc {
+namespace rehmc::file_lock_test {
 namespace {
 
 TEST(FileLock, IsHeldOnceAndFreeAfterwards) {
@@ -52,4 +52,4 @@ TEST(FileLock, DiesWithItsProcess) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::file_lock_test

@@ -12,7 +12,7 @@
 #include "rehmc/core/hash.hpp"
 #include "tests/model/messages.hpp"
 
-namespace rehmc {
+namespace rehmc::files_test {
 namespace {
 
 class Files : public ::testing::Test {
@@ -58,4 +58,4 @@ TEST(ContentHash, IsXxh3With128Bits) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::files_test

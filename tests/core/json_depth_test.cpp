@@ -7,7 +7,7 @@
 
 #include "rehmc/core/error.hpp"
 
-namespace rehmc {
+namespace rehmc::json_depth_test {
 namespace {
 
 TEST(JsonDepth, AllowsAHundred) {
@@ -32,4 +32,4 @@ TEST(JsonDepth, CountsNoBracketsInStrings) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::json_depth_test

@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::low_rank_test {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -124,7 +125,6 @@ struct Refusal {
 };
 
 TEST(LowRankRefusals, name_the_part_the_value_and_the_remedy) {
-  const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Refusal refusals[] = {
       {{}, {}, {}, "scale is empty"},
@@ -170,4 +170,4 @@ TEST(LowRank, AppliesItsInverse) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::low_rank_test

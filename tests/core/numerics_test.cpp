@@ -7,10 +7,9 @@
 #include <limits>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::numerics_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Case {
@@ -166,4 +165,4 @@ TEST(Median, IsTheMiddleNumberOrTheMeanOfTwo) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::numerics_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rehmc {
+namespace rehmc::quoted_json_test {
 namespace {
 
 TEST(QuotedJson, QuotesBareNumbersOnly) {
@@ -25,4 +25,4 @@ TEST(QuotedJson, KnowsWhereAByteWasBefore) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::quoted_json_test

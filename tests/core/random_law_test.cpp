@@ -24,7 +24,7 @@
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::random_law_test {
 namespace {
 
 constexpr double alarm = 1e-9;
@@ -395,4 +395,4 @@ TEST(StreamLaw, shuffle_gives_every_order_alike) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::random_law_test

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::random_test {
 namespace {
 
 constexpr std::size_t lanes = 8;
@@ -244,4 +244,4 @@ TEST(Stream, gives_the_same_bits_on_every_machine) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::random_test

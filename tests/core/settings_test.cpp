@@ -6,11 +6,11 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include "rehmc/core/numerics.hpp"
 
-namespace rehmc {
+namespace rehmc::settings_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Range, bounds_are_inside_unless_open) {
@@ -82,4 +82,4 @@ TEST(Settings, refusal_names_setting_value_and_range) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::settings_test

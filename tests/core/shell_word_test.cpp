@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace rehmc {
+namespace rehmc::shell_word_test {
 namespace {
 
 /// What a shell takes a word for.
@@ -70,4 +70,4 @@ TEST(Visible, ShowsBytesThatAreNotText) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::shell_word_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rehmc {
+namespace rehmc::stan_name_test {
 namespace {
 
 TEST(StanName, WritesIndicesInBrackets) {
@@ -34,4 +34,4 @@ TEST(StanName, PatternsMatchBothSpellings) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::stan_name_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::suggest_test {
 namespace {
 
 const std::vector<std::string> known{"eight-schools", "eight-schools-centred", "banana", "funnel",
@@ -37,4 +37,4 @@ TEST(Suggest, AsksInWords) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::suggest_test

@@ -9,7 +9,7 @@
 #include "rehmc/dynamics/metric.hpp"
 #include "tests/dynamics/phase.hpp"
 
-namespace rehmc {
+namespace rehmc::leapfrog_test {
 namespace {
 
 using testing::bumpy;
@@ -249,4 +249,4 @@ TEST(Leapfrog, CarriedVelocityStaysTheProduct) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::leapfrog_test

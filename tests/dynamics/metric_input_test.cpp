@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/dynamics/metric.hpp"
 #include "tests/dynamics/phase.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::metric_input_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 using testing::mentions;
@@ -132,4 +132,4 @@ TEST(MetricInput, ProductsAreWithTheInverseThatWasGiven) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::metric_input_test

@@ -11,7 +11,7 @@
 #include "rehmc/dynamics/metric.hpp"
 #include "tests/dynamics/phase.hpp"
 
-namespace rehmc {
+namespace rehmc::momentum_test {
 namespace {
 
 using testing::edge_dimensions;
@@ -241,4 +241,4 @@ TEST(Metric, MapsByTheMassWhatTheInverseMassUndoes) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::momentum_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::pool_test {
 namespace {
 
 TEST(Pool, PadsToWholeGroups) {
@@ -108,4 +108,4 @@ TEST(Pool, StateHoldsPositionGradientAndLogDensityApart) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::pool_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace rehmc {
+namespace rehmc::distributions_test {
 namespace {
 
 TEST(Distributions, BetaQuantiles) {
@@ -38,4 +38,4 @@ TEST(Distributions, StudentQuantiles) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::distributions_test

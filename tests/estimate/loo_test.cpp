@@ -9,7 +9,7 @@
 
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::loo_test {
 namespace {
 
 /// Log likelihoods whose importance ratios follow a Pareto law of this shape: an even sequence of
@@ -110,4 +110,4 @@ TEST(Loo, degenerate_likelihoods) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::loo_test

@@ -13,7 +13,7 @@
 #include "rehmc/estimate/quantiles.hpp"
 #include "rehmc/estimate/recycled.hpp"
 
-namespace rehmc {
+namespace rehmc::quantile_error_test {
 namespace {
 
 double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
@@ -154,4 +154,4 @@ TEST(QuantileError, IsTheTrueErrorOfTheQuantile) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::quantile_error_test

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::quantiles_test {
 namespace {
 
 TEST(EmpiricalDistribution, EqualWeightsGiveTypeSeven) {
@@ -64,7 +64,6 @@ TEST(EmpiricalDistribution, ByHand) {
 }
 
 TEST(EmpiricalDistribution, TiesInfinitiesAndNaN) {
-  const double infinity = std::numeric_limits<double>::infinity();
   const EmpiricalDistribution ties({0.1, 0.1, 0.1}, std::vector<double>{0.2, 0.3, 0.7});
   for (const double p : {0.0, 0.3, 0.77, 1.0}) EXPECT_EQ(ties.quantile(p), 0.1);
   const EmpiricalDistribution infinite({-infinity, 1, 2, 3, infinity},
@@ -88,4 +87,4 @@ TEST(EmpiricalDistribution, RejectsInvalidInput) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::quantiles_test

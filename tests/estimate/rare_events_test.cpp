@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::rare_events_test {
 namespace {
 
 /// Four chains of twelve draws with a mean of 0, so short that every draw is an excursion.
@@ -74,4 +74,4 @@ TEST(RareEvents, AnExpectedExcursionCountsIfItIsMoreThanTheLargestSays) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::rare_events_test

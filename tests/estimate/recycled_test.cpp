@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -17,7 +16,7 @@
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::recycled_test {
 namespace {
 
 /// How the simulated sampler below moves, and what it returns.
@@ -441,7 +440,6 @@ TEST(Estimates, ADiscreteChainThatStaysForLongIsOrdinary) {
 }
 
 TEST(Estimates, ConstantShortAndInfiniteDraws) {
-  const double infinity = std::numeric_limits<double>::infinity();
   struct Case {
     std::vector<double> draws;
     DrawsCondition condition;
@@ -552,4 +550,4 @@ TEST(RecycledEstimate, RejectsInconsistentInput) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::recycled_test

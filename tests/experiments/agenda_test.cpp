@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::agenda_test {
 namespace {
 
 struct Part {
@@ -46,7 +46,7 @@ std::vector<Part> parts() {
   all.push_back(overhead);
   all.push_back({"trajectory", {}});
   for (const auto& [section, study, groups] :
-       {std::tuple{"tuning", "gaussian-tuning", 10}, {"gradients", "gaussian-sharpening", 4}}) {
+       {std::tuple{"tuning", "gaussian-tuning", 5}, {"gradients", "gaussian-sharpening", 2}}) {
     Part& part = all.emplace_back(Part{section, {"gaussian-preparation"}});
     add(part, study, groups);
   }
@@ -68,4 +68,4 @@ TEST(Agenda, IsDoneWithTheLastPieceOfEverySection) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::agenda_test

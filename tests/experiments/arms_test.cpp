@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::arms_test {
 namespace {
 
 std::vector<WeightedState> states_of(const std::vector<double>& weights) {
@@ -221,4 +221,4 @@ TEST(Arms, PaperCountIsAmongThem) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::arms_test

@@ -11,7 +11,7 @@
 #include "experiments/jackknife.hpp"
 #include "rehmc/core/numerics.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::chain_errors_test {
 namespace {
 
 /// A sample of two parameters, the second ten times as wide and far from zero.
@@ -207,4 +207,4 @@ TEST(Jackknife, ErrorOfARatioIsHonest) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::chain_errors_test

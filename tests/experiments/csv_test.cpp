@@ -15,7 +15,7 @@
 #include "tests/model/messages.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::csv_test {
 namespace {
 
 using rehmc::testing::expect_says;
@@ -93,4 +93,4 @@ TEST(Csv, RefusesWhatIsNoTable) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::csv_test

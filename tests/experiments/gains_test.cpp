@@ -17,7 +17,7 @@
 #include "tests/experiments/small_case.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::gains_test {
 namespace {
 
 constexpr std::size_t parameters = 20;
@@ -352,4 +352,4 @@ TEST(Claims, JudgeTheCostOfSpreadAndOfThePapersOwnMethod) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::gains_test

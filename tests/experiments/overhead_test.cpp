@@ -11,7 +11,7 @@
 #include "tests/experiments/small_case.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::overhead_test {
 namespace {
 
 using rehmc::testing::Folder;
@@ -75,4 +75,4 @@ TEST(Overhead, MedianIgnoresDisturbedTurns) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::overhead_test

@@ -17,7 +17,7 @@
 #include "tests/experiments/small_case.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::sharpening_test {
 namespace {
 
 using rehmc::testing::Folder;
@@ -176,4 +176,4 @@ TEST(SharpeningStudy, ReadsACoxProcessInItsOwnCoordinates) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::sharpening_test

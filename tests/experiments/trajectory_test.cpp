@@ -13,7 +13,7 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::trajectory_test {
 namespace {
 
 using rehmc::testing::Folder;
@@ -121,4 +121,4 @@ TEST(Trajectory, WritesItsTables) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::trajectory_test

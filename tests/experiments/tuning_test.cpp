@@ -18,7 +18,7 @@
 #include "tests/experiments/small_case.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc::experiments {
+namespace rehmc::experiments::tuning_test {
 namespace {
 
 using rehmc::testing::Folder;
@@ -193,4 +193,4 @@ TEST(Tuning, WritesItsTables) {
 }
 
 }  // namespace
-}  // namespace rehmc::experiments
+}  // namespace rehmc::experiments::tuning_test

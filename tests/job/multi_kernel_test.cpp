@@ -22,7 +22,7 @@
 #include "tests/run/same_chain.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::multi_kernel_test {
 namespace {
 
 /// Tries around a point near the chain (Tjelmeland 2004): given that point, the chain's state and
@@ -323,4 +323,4 @@ TEST(MultiKernel, NamesAreUniqueAndPlain) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::multi_kernel_test

@@ -10,7 +10,7 @@
 #include "rehmc/core/error.hpp"
 #include "src/job/data_arrays.hpp"
 
-namespace rehmc {
+namespace rehmc::predictive_test {
 namespace {
 
 using Columns = std::vector<std::size_t>;
@@ -81,4 +81,4 @@ TEST(DataArrays, numbers_and_full_grids) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::predictive_test

@@ -9,7 +9,7 @@
 #include "rehmc/core/error.hpp"
 #include "src/job/settings_json.hpp"
 
-namespace rehmc {
+namespace rehmc::run_settings_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -161,4 +161,4 @@ TEST(Columns, AreChosenByPatterns) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::run_settings_test

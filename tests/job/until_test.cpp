@@ -10,7 +10,7 @@
 
 #include "rehmc/core/error.hpp"
 
-namespace rehmc {
+namespace rehmc::until_test {
 namespace {
 
 using Statistic = Condition::Statistic;
@@ -227,4 +227,4 @@ TEST(Until, LooksAtTheSameDrawsHoweverFarARunIs) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::until_test

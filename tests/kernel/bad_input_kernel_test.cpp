@@ -7,11 +7,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "tests/kernel/mechanics.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::bad_input_kernel_test {
 namespace {
 
 using testing::address;
@@ -24,7 +25,6 @@ using testing::message_of;
 using testing::Numbers;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(BadInput, EverySettingOfAKernelIsChecked) {
   const auto with = [](auto part) {
@@ -205,4 +205,4 @@ TEST(BadInput, ModelsThatFailLater) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::bad_input_kernel_test

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/dynamics/metric.hpp"
 #include "rehmc/kernel/kernel.hpp"
@@ -63,7 +64,6 @@ class Walled {
   double operator()(std::span<const double> x, std::span<double> gradient) const {
     const double value = inside_(x, gradient);
     if (x[0] <= wall_) return value;
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     switch (fault_) {
       case Fault::none:
         return value - 1e6;  // a cliff: finite, but far below

@@ -10,7 +10,7 @@
 #include "rehmc/recycle/recyclers.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::mechanics_chain_test {
 namespace {
 
 using testing::address;
@@ -247,4 +247,4 @@ TEST(Kept, StepwiseRecyclingNeedsAPath) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::mechanics_chain_test

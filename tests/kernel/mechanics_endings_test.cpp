@@ -8,7 +8,7 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::mechanics_endings_test {
 namespace {
 
 using testing::address;
@@ -175,4 +175,4 @@ TEST(Kept, WeightsThatNearlyVanishDoNotCount) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::mechanics_endings_test

@@ -8,7 +8,7 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::mechanics_features_test {
 namespace {
 
 using testing::address;
@@ -121,4 +121,4 @@ TEST(FeatureMeans, CanBeTurnedOffAndOnAgain) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::mechanics_features_test

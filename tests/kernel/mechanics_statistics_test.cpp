@@ -11,7 +11,7 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::mechanics_statistics_test {
 namespace {
 
 using testing::address;
@@ -313,4 +313,4 @@ TEST(PathLength, IsTheMassOfADraw) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::mechanics_statistics_test

@@ -8,7 +8,7 @@
 
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::mechanics_visits_test {
 namespace {
 
 constexpr std::size_t dimension = 3;
@@ -152,4 +152,4 @@ TEST(Visits, ChangeNothingElse) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::mechanics_visits_test

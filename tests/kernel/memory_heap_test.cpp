@@ -86,7 +86,7 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
   deallocate(memory);
 }
 
-namespace rehmc {
+namespace rehmc::memory_heap_test {
 namespace {
 
 using testing::address;
@@ -175,4 +175,4 @@ TEST(Heap, OfALargeChainIsBounded) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::memory_heap_test

@@ -9,7 +9,7 @@
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/recycle/features.hpp"
 
-namespace rehmc {
+namespace rehmc::path_weights_test {
 namespace {
 
 /// Squared errors of the mean of a standard normal coordinate, averaged over coordinates and runs
@@ -69,4 +69,4 @@ TEST(PathWeights, OfStatesBeatThoseOfDrawsForUniformLengths) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::path_weights_test

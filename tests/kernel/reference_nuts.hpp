@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/state.hpp"
 #include "rehmc/kernel/kernel.hpp"
@@ -90,7 +91,6 @@ struct ReferenceSystem {
  private:
   /// An error of the model counts as a density of zero.
   void evaluate(ReferenceState& state) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     state.gradient.assign(state.position.size(), 0.0);
     const auto finite = [](double x) { return std::isfinite(x); };
     try {

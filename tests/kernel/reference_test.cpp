@@ -20,7 +20,7 @@
 #include "rehmc/recycle/features.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::reference_test {
 namespace {
 
 constexpr std::uint64_t seed = 20140401;
@@ -339,4 +339,4 @@ TEST(Reference, PathsOfJitteredLength) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::reference_test

@@ -13,7 +13,7 @@
 #include "law_targets.hpp"
 #include "rehmc/kernel/kernel.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::stationarity_test {
 namespace {
 
 class Stationarity : public ::testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
@@ -127,4 +127,4 @@ INSTANTIATE_TEST_SUITE_P(Law, Stationarity,
                          name_of);
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::stationarity_test

@@ -11,7 +11,7 @@
 #include "law_targets.hpp"
 #include "reference_nuts.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::weights_law_test {
 namespace {
 
 /// A weighted set of states, and how much the whole draw counts.
@@ -305,4 +305,4 @@ TEST(WrongWeights, LeavingOutStepsBeyondADivergenceFails) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::weights_law_test

@@ -8,7 +8,7 @@
 #include "models/eight_schools.hpp"
 #include "rehmc/model/log_density.hpp"
 
-namespace rehmc {
+namespace rehmc::batch_test {
 namespace {
 
 /// Value and gradient show which call computed them.
@@ -82,4 +82,4 @@ TEST(RelayedDensity, IsEvaluatedByTheEvaluatorAndReadByTheModel) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::batch_test

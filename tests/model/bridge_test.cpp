@@ -16,7 +16,7 @@
 #include "rehmc/core/files.hpp"
 #include "rehmc/model/messages.hpp"
 
-namespace rehmc {
+namespace rehmc::bridge_test {
 namespace {
 
 const std::filesystem::path folder = REHMC_TEST_BRIDGES;
@@ -296,4 +296,4 @@ TEST(Messages, AreCountedByKind) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::bridge_test

@@ -12,7 +12,7 @@
 #include "rehmc/core/error.hpp"
 #include "tests/model/messages.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::check_gradient_test {
 namespace {
 
 /// exp(-u) + u with u = (x - location) / scale, times height, plus offset: scales, locations and
@@ -167,4 +167,4 @@ TEST(CheckGradientAlong, RefusesBadDirections) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::check_gradient_test

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "tests/model/messages.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::guard_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// A model that returns and writes what it is told to, whatever the point.
@@ -235,4 +235,4 @@ TEST(Density, CopiesAreIndependent) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::guard_test

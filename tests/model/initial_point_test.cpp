@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "tests/model/messages.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::initial_point_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 double normal(std::span<const double> x, std::span<double> gradient) {
@@ -162,4 +162,4 @@ TEST(GivenInitialPoint, FailsImmediatelyWithTheModelsMessage) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::initial_point_test

@@ -10,7 +10,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/run/sample.hpp"
 
-namespace rehmc {
+namespace rehmc::padded_test {
 namespace {
 
 /// Its value depends on the number of columns, as rounding may.
@@ -93,4 +93,4 @@ TEST(PaddedDensity, NeedsABatchedCallAndColumns) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::padded_test

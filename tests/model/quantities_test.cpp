@@ -9,7 +9,7 @@
 
 #include "rehmc/model/log_density.hpp"
 
-namespace rehmc {
+namespace rehmc::quantities_test {
 namespace {
 
 struct Plain {
@@ -60,4 +60,4 @@ TEST(Quantities, AreWhatTheModelDeclares) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::quantities_test

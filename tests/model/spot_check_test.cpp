@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rehmc::testing {
+namespace rehmc::testing::spot_check_test {
 namespace {
 
 constexpr std::size_t dimension = 5;
@@ -141,4 +141,4 @@ TEST(SpotCheck, LooksAgainBeforeItFails) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::spot_check_test

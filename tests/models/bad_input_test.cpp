@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "tests/model/messages.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::bad_input_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 TEST(BadInput, DimensionZero) {
@@ -154,4 +154,4 @@ TEST(BadInput, GroupedData) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::bad_input_test

@@ -9,7 +9,7 @@
 #include "rehmc/core/random.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::batched_test {
 namespace {
 
 /// Columns at random points.
@@ -117,4 +117,4 @@ TEST(Batched, LogisticLikelihoodOfManyRows) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::batched_test

@@ -12,7 +12,7 @@
 #include "rehmc/core/random.hpp"
 #include "tests/model/messages.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::cox_process_test {
 namespace {
 
 Eigen::MatrixXd whole_covariance(const CoxSettings& settings) {
@@ -124,4 +124,4 @@ TEST(CoxProcess, RejectsInvalidData) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::cox_process_test

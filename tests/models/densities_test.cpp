@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "models/normal_distribution.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::densities_test {
 namespace {
 
 double value_at(Density density, std::span<const double> x) {
@@ -261,7 +262,6 @@ TEST(Densities, LogisticRegressionDoesNotOverflowOnManyRows) {
 
 TEST(Densities, LogisticRegressionReturnsInfinityWhereItIsInfinite) {
   const LogisticRegression regression({.observations = 1, .predictors = 1, .x = {1}, .y = {0}});
-  const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(value_at(regression, std::vector<double>{1e300}), -infinity);
   EXPECT_TRUE(std::isnan(value_at(regression, std::vector<double>{std::nan("")})));
 }
@@ -323,4 +323,4 @@ TEST(Wishart, EigenvaluesBelongToTheDraw) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::densities_test

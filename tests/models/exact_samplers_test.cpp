@@ -10,7 +10,7 @@
 
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::exact_samplers_test {
 namespace {
 
 constexpr std::size_t draws = 20000;
@@ -163,4 +163,4 @@ TEST(ExactSamplers, DrawsThatAreTooWideAreDetected) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::exact_samplers_test

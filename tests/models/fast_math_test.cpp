@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "models/fast_math.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::fast_math_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 double relative_error(double found, long double truth) {
@@ -98,4 +98,4 @@ TEST(FastMath, VectorisedLoopsAgreeWithSingleCalls) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::fast_math_test

@@ -8,7 +8,7 @@
 #include "rehmc/model/check_gradient.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::gradients_test {
 namespace {
 
 /// Uniform on (-2, 2), where chains start, or normal with scale 0.3 to 3, where they go.
@@ -84,4 +84,4 @@ TEST(Gradients, AnErrorOfOnePerMilleInOneEntryIsFound) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::gradients_test

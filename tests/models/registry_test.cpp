@@ -14,7 +14,7 @@
 #include "tests/model/messages.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::registry_test {
 namespace {
 
 BuiltModel make(const std::string& name, const std::string& data) {
@@ -392,4 +392,4 @@ TEST(Registry, BadDataOfSeriesFieldsAndGroupsAreNamedWithTheirPosition) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::registry_test

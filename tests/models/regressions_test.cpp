@@ -9,7 +9,7 @@
 #include "tests/model/messages.hpp"
 #include "tests/models/targets.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::regressions_test {
 namespace {
 
 long double normal_log_density(long double x, long double mean, long double sd) {
@@ -259,4 +259,4 @@ TEST(GermanCredit, IsReadFromItsText) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::regressions_test

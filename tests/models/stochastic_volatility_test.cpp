@@ -10,7 +10,7 @@
 #include "models/quadrature.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::stochastic_volatility_test {
 namespace {
 
 /// The model as it is stated, in x = log s, with tau still in it.
@@ -74,4 +74,4 @@ TEST(StochasticVolatility, SimulatedReturnsAreOfAnIndex) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::stochastic_volatility_test

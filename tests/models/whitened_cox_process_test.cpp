@@ -8,7 +8,7 @@
 #include "models/cox_process.hpp"
 #include "rehmc/core/random.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::whitened_cox_process_test {
 namespace {
 
 /// G^{-1} = A A', and the density is that of x.
@@ -65,4 +65,4 @@ TEST(WhitenedCoxProcess, IsTheProcessInOtherCoordinates) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::whitened_cox_process_test

@@ -9,7 +9,7 @@
 
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::chain_record_test {
 namespace {
 
 using testing::address;
@@ -104,4 +104,4 @@ TEST(ChainRecord, HoldsWhatTheTransitionsReported) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::chain_record_test

@@ -11,7 +11,7 @@
 #include "rehmc/output/checkpoint.hpp"
 #include "tests/output/folder.hpp"
 
-namespace rehmc {
+namespace rehmc::durable_file_test {
 namespace {
 
 using testing::Folder;
@@ -229,4 +229,4 @@ TEST(Checkpoint, IsNotFoundIfBothAreDamaged) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::durable_file_test

@@ -11,7 +11,7 @@
 #include "rehmc/run/sample.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::kept_quantities_test {
 namespace {
 
 /// Its quantities are a square, which fails above a limit, a sum, and noise.
@@ -93,7 +93,7 @@ TEST(KeptQuantities, are_read_piece_by_piece_to_the_same_bits) {
     EXPECT_EQ(left.chains[c].record.mean_offset, whole.chains[c].record.mean_offset);
     EXPECT_EQ(left.chains[c].record.mean_square, whole.chains[c].record.mean_square);
   }
-  // Other columns are read anew, and noise is that of its state whoever is read with it.
+  // Other columns are read again, and noise is that of its state whoever is read with it.
   read_kept(density, {2}, left);
   for (std::size_t k = 0; k < left.chains[0].record.kept.size(); ++k) {
     EXPECT_EQ(left.chains[0].record.kept[k], whole.chains[0].record.kept[3 * k + 2]);
@@ -123,4 +123,4 @@ TEST(KeptQuantities, columns_of_states_and_of_parameters) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::kept_quantities_test

@@ -9,7 +9,7 @@
 
 #include "tests/output/text_files.hpp"
 
-namespace rehmc {
+namespace rehmc::metric_file_test {
 namespace {
 
 using testing::TextFiles;
@@ -110,4 +110,4 @@ TEST(MetricFile, BadFilesAreNamedWithKeyAndValue) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::metric_file_test

@@ -12,7 +12,7 @@
 #include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
-namespace rehmc {
+namespace rehmc::netcdf_test {
 namespace {
 
 using testing::TextFiles;
@@ -344,4 +344,4 @@ TEST(Netcdf, FailureNamesThePathAndLeavesTheOldFile) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::netcdf_test

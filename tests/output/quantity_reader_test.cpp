@@ -11,7 +11,7 @@
 
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::quantity_reader_test {
 namespace {
 
 using testing::address;
@@ -111,4 +111,4 @@ TEST(QuantityReader, TheNoiseOfAStateIsItsOwn) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::quantity_reader_test

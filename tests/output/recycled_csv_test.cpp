@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::recycled_csv_test {
 namespace {
 
 TEST(RecycledCsv, OneLineForEveryKeptState) {
@@ -33,4 +33,4 @@ TEST(RecycledCsv, OneLineForEveryKeptState) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::recycled_csv_test

@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/output/stan_csv_reader.hpp"
 #include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
-namespace rehmc {
+namespace rehmc::stan_csv_test {
 namespace {
 
 using testing::data_file;
 using testing::TextFiles;
 using Paths = std::vector<std::filesystem::path>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// A record of draws that are easy to recognise and hard to print.
@@ -339,4 +339,4 @@ TEST(StanCsv, FilesThatDoNotExist) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::stan_csv_test

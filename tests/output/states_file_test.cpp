@@ -17,7 +17,7 @@
 #include "tests/output/folder.hpp"
 #include "tests/output/records.hpp"
 
-namespace rehmc {
+namespace rehmc::states_file_test {
 namespace {
 
 using testing::address;
@@ -169,4 +169,4 @@ TEST(StatesFile, IsNotReadIfADrawWasChanged) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::states_file_test

@@ -27,7 +27,7 @@ class TextFiles {
 };
 
 inline std::filesystem::path data_file(const std::string& name) {
-  return std::filesystem::path(REHMC_TEST_DATA) / name;
+  return std::filesystem::path(REHMC_TESTS "/output/data") / name;
 }
 
 /// The call must throw a DataError that names the file first and holds all these parts.

@@ -17,7 +17,7 @@
 #include "tests/trajectory/integers.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::feature_sums_test {
 namespace {
 
 constexpr std::size_t dimension = 5;
@@ -241,4 +241,4 @@ TEST(FeatureSums, StayFiniteJustBelowTheLimitOfWeights) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::feature_sums_test

@@ -14,7 +14,7 @@
 #include "tests/trajectory/integer_path.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::path_exactness_test {
 namespace {
 
 /// Worlds with walls, so that many paths end early.
@@ -352,4 +352,4 @@ TEST(AllOfPath, RejectsDensityWeightsOnAForwardPath) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::path_exactness_test

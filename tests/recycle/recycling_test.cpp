@@ -9,7 +9,7 @@
 
 #include "rehmc/core/error.hpp"
 
-namespace rehmc {
+namespace rehmc::recycling_test {
 namespace {
 
 void expect_choice(std::string_view text, RecyclingKind kind, std::size_t count,
@@ -94,4 +94,4 @@ TEST(Recycling, RefusesAbsurdCounts) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::recycling_test

@@ -14,7 +14,7 @@
 #include "tests/trajectory/integers.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::references_test {
 namespace {
 
 /// Draws which state is selected, and holds it.
@@ -198,4 +198,4 @@ TEST(References, FewStatesAreHeldAtATime) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::references_test

@@ -11,7 +11,7 @@
 #include "rehmc/recycle/kept.hpp"
 #include "tests/trajectory/integers.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::systematic_test {
 namespace {
 
 using Entries = std::vector<Entry<int>>;
@@ -108,4 +108,4 @@ TEST(Systematic, LaysExactlyAllPointsAtTheEndsOfU) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::systematic_test

@@ -17,7 +17,7 @@
 #include "tests/trajectory/integers.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::tree_exactness_test {
 namespace {
 
 using Spread = KeepSpread<IntegerStates, BranchingRandom>;
@@ -574,4 +574,4 @@ TEST(SteepTree, SlotsFollowTheWeights) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::tree_exactness_test

@@ -13,7 +13,7 @@
 #include "tests/trajectory/integer_two_way.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::two_way_exactness_test {
 namespace {
 
 /// Worlds with walls, and one with a rise so high that weights need a scale of their own.
@@ -283,4 +283,4 @@ TEST(Windowed, RejectsTheLastWindowAlone) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::two_way_exactness_test

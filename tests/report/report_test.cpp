@@ -13,18 +13,18 @@
 
 #include "models/eight_schools.hpp"
 #include "models/standard_normal.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/summary/run_summary.hpp"
 #include "tests/output/records.hpp"
 
-namespace rehmc {
+namespace rehmc::report_test {
 namespace {
 
 using Json = nlohmann::json;
 
 constexpr std::size_t most_bytes = 6'000'000;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string page_of(const SampleResult& result, const ReportInfo& info = {}) {
   return report_page(result, summarise_run(result), info);
@@ -414,4 +414,4 @@ TEST(Report, TakesRunsThatKeptOnlyTheirSummary) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::report_test

@@ -15,7 +15,7 @@
 #include "rehmc/run/sample.hpp"
 #include "tests/run/same_chain.hpp"
 
-namespace rehmc {
+namespace rehmc::abort_test {
 namespace {
 
 using testing::expect_same_chain;
@@ -223,4 +223,4 @@ TEST(Extend, NeedsTheStatesOfTheChains) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::abort_test

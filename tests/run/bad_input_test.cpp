@@ -10,7 +10,7 @@
 #include "tests/dynamics/bumpy.hpp"
 #include "tests/run/settings_sweep.hpp"
 
-namespace rehmc {
+namespace rehmc::bad_input_test {
 namespace {
 
 using testing::Bumpy;
@@ -147,4 +147,4 @@ TEST(BadInput, NaNHalfOfTheTime) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::bad_input_test

@@ -19,7 +19,7 @@
 #include "tests/kernel/mechanics.hpp"
 #include "tests/run/same_chain.hpp"
 
-namespace rehmc {
+namespace rehmc::batch_test {
 namespace {
 
 using testing::Bumpy;
@@ -342,4 +342,4 @@ TEST(Engine, IsKnownByName) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::batch_test

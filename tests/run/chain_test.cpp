@@ -12,7 +12,7 @@
 #include "models/banana.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::chain_test {
 namespace {
 
 using testing::every_kernel;
@@ -170,4 +170,4 @@ TEST(Chain, IsNotRestoredFromHalfOfItsBytes) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::chain_test

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@
 #include "rehmc/run/sample.hpp"
 #include "tests/run/same_chain.hpp"
 
-namespace rehmc {
+namespace rehmc::pooled_test {
 namespace {
 
 SampleSettings pooled_run(int chains) {
@@ -369,8 +368,6 @@ TEST_P(PooledRunOfABadDensity, EndsInBoundedGradients) {
   EXPECT_LT(calls, 2 * 40 * 256 + 2 * 1000);
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 INSTANTIATE_TEST_SUITE_P(
     All, PooledRunOfABadDensity,
     ::testing::Values(
@@ -391,4 +388,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::pooled_test

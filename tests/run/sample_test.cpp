@@ -17,7 +17,7 @@
 #include "tests/kernel/mechanics.hpp"
 #include "tests/run/same_chain.hpp"
 
-namespace rehmc {
+namespace rehmc::sample_test {
 namespace {
 
 using testing::Bumpy;
@@ -292,4 +292,4 @@ TEST(Sample, NamesAreThoseOfTheModel) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::sample_test

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/numerics.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc::testing {
@@ -17,7 +18,6 @@ namespace rehmc::testing {
 template <class Value>
 std::vector<Value> absurd_values() {
   if constexpr (std::is_floating_point_v<Value>) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     return {-infinity,
             -1e300,
             -1,

@@ -17,7 +17,7 @@
 #include "rehmc/run/chain.hpp"
 #include "rehmc/run/sample.hpp"
 
-namespace rehmc {
+namespace rehmc::warmup_story_test {
 namespace {
 
 constexpr std::size_t dimension = 7;
@@ -170,4 +170,4 @@ TEST(SpotCheckOfARun, CoversEveryCoordinate) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::warmup_story_test

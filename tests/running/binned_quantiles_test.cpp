@@ -14,10 +14,9 @@
 #include "rehmc/estimate/recycled.hpp"
 #include "rehmc/running/pooled_bins.hpp"
 
-namespace rehmc {
+namespace rehmc::binned_quantiles_test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t bins = BinnedQuantiles::bins;
 
@@ -262,4 +261,4 @@ TEST(BinnedQuantiles, OddScalesAndBadInput) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::binned_quantiles_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::pooled_chunks_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -75,4 +75,4 @@ TEST(PooledChunks, ErrorIsTheLongRunVariancePerDraw) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::pooled_chunks_test

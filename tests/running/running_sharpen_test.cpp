@@ -18,7 +18,7 @@
 #include "rehmc/running/running_stein_check.hpp"
 #include "tests/sharpen/honest.hpp"
 
-namespace rehmc {
+namespace rehmc::running_sharpen_test {
 namespace {
 
 using testing::Honesty;
@@ -367,4 +367,4 @@ TEST(RunningSteinCheck, TestsNothingWithoutGradientsOrChunks) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::running_sharpen_test

@@ -11,7 +11,7 @@
 #include "rehmc/core/random.hpp"
 #include "rehmc/running/running_estimate.hpp"
 
-namespace rehmc {
+namespace rehmc::running_test {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -501,4 +501,4 @@ TEST(RunningSummary, RejectsInconsistentChains) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::running_test

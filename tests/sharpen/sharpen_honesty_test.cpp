@@ -22,7 +22,7 @@
 #include "src/sharpen/stein_run.hpp"
 #include "tests/sharpen/honest.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::sharpen_honesty_test {
 namespace {
 
 using Eigen::Index;
@@ -229,7 +229,7 @@ double coverage(double sd, Index draws, std::uint64_t count, const ErrorOf& erro
 }
 
 // With sds of 1.5 and 2 these have skewnesses of 33 and 414, of which samples show a small part:
-// the usual interval covers 89% and 85%. Intervals shall cover 93 to 97%; the bounds are widened by
+// the usual interval covers 89% and 85%. Intervals must cover 93 to 97%; the bounds are widened by
 // normal errors of a share at a false-alarm rate of 1e-4 for both tests together.
 TEST(SharpenHonesty, IntervalsOfStudentCoverWhereRareDrawsCarryTheError) {
   constexpr std::uint64_t count = 4000;
@@ -538,4 +538,4 @@ TEST(SharpenHonesty, ScoresOfSkewedSeriesAreNormal) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::sharpen_honesty_test

@@ -27,7 +27,7 @@
 #include "src/sharpen/stein_frame.hpp"
 #include "tests/sharpen/honest.hpp"
 
-namespace rehmc {
+namespace rehmc::sharpen_test {
 namespace {
 
 using Eigen::Index;
@@ -630,4 +630,4 @@ TEST(SteinCheck, PassesExactDrawsAndFailsWrongGradients) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::sharpen_test

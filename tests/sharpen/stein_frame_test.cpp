@@ -9,7 +9,7 @@
 
 #include "rehmc/core/random.hpp"
 
-namespace rehmc {
+namespace rehmc::stein_frame_test {
 namespace {
 
 constexpr Eigen::Index d = 400;
@@ -103,4 +103,4 @@ TEST(SteinFrame, ProductsAndCorrelationsAreOfTheSameMatrix) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::stein_frame_test

@@ -11,7 +11,7 @@
 
 #include "lines.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::tail_growth_test {
 namespace {
 
 /// A normal up to `edge` on either side, from where it falls exponentially over `length`: a flat
@@ -149,4 +149,4 @@ TEST(TailsUnseen, AreNotWarnedOfWhereTailsAreLight) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::tail_growth_test

@@ -10,7 +10,7 @@
 #include "lines.hpp"
 #include "src/sharpen/scalar_choice.hpp"
 
-namespace rehmc::testing {
+namespace rehmc::testing::tail_mass_test {
 namespace {
 
 TEST(LeastLeft, IsAPartOfWhatIsLeftOfTheMass) {
@@ -72,4 +72,4 @@ TEST(TailMass, DoesNotMatterWhereDrawsAreMany) {
 }
 
 }  // namespace
-}  // namespace rehmc::testing
+}  // namespace rehmc::testing::tail_mass_test

@@ -16,7 +16,7 @@
 #include "stan/start_check.hpp"
 #include "stan/toolchain.hpp"
 
-namespace rehmc::stan {
+namespace rehmc::stan::agreement_test {
 namespace {
 
 const std::filesystem::path examples = REHMC_EXAMPLES_STAN;
@@ -117,4 +117,4 @@ TEST_F(Agreement, QuantitiesOfOneCoordinateAreKnown) {
 }
 
 }  // namespace
-}  // namespace rehmc::stan
+}  // namespace rehmc::stan::agreement_test

@@ -18,7 +18,7 @@
 #include "stan/process.hpp"
 #include "stan/program.hpp"
 
-namespace rehmc::stan {
+namespace rehmc::stan::programs_test {
 namespace {
 
 namespace files = std::filesystem;
@@ -172,4 +172,4 @@ TEST(Process, GivesOutputAndCode) {
 }
 
 }  // namespace
-}  // namespace rehmc::stan
+}  // namespace rehmc::stan::programs_test

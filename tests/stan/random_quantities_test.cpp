@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace rehmc::stan {
+namespace rehmc::stan::random_quantities_test {
 namespace {
 
 using Names = std::set<std::string>;
@@ -77,4 +77,4 @@ TEST(RandomQuantities, what_is_not_understood_counts_as_random) {
 }
 
 }  // namespace
-}  // namespace rehmc::stan
+}  // namespace rehmc::stan::random_quantities_test

@@ -14,7 +14,7 @@
 #include "stan/model.hpp"
 #include "stan/toolchain.hpp"
 
-namespace rehmc::stan {
+namespace rehmc::stan::start_check_test {
 namespace {
 
 namespace files = std::filesystem;
@@ -98,4 +98,4 @@ TEST(StartCheck, ReportsThatNoPointCouldBeUsed) {
 }
 
 }  // namespace
-}  // namespace rehmc::stan
+}  // namespace rehmc::stan::start_check_test

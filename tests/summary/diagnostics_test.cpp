@@ -10,7 +10,7 @@
 
 #include "rehmc/adapt/pooled_warmup.hpp"
 
-namespace rehmc {
+namespace rehmc::diagnostics_test {
 namespace {
 
 /// Four chains of 100 draws, with nothing wrong.
@@ -192,4 +192,4 @@ TEST(Diagnostics, NameOnlyTheFirstFewOfMany) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::diagnostics_test

@@ -14,7 +14,7 @@
 #include "rehmc/run/sample.hpp"
 #include "rehmc/summary/run_summary.hpp"
 
-namespace rehmc {
+namespace rehmc::foreign_draws_test {
 namespace {
 
 struct Arrays {
@@ -161,4 +161,4 @@ TEST(SetQuantities, GivesTheSummaryOfAModelThatComputesThemItself) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::foreign_draws_test

@@ -19,7 +19,7 @@
 #include "tests/sharpen/honest.hpp"
 #include "tests/summary/refusals.hpp"
 
-namespace rehmc {
+namespace rehmc::running_sharpening_test {
 namespace {
 
 using testing::expect_refused;
@@ -174,4 +174,4 @@ TEST(RunningSharpening, IsRefusedForShortChainsAndOmittedOnRequest) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::running_sharpening_test

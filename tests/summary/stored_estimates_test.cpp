@@ -9,7 +9,7 @@
 #include "rehmc/summary/summary_json.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::stored_estimates_test {
 namespace {
 
 SampleResult run() {
@@ -55,4 +55,4 @@ TEST(StoredEstimates, of_other_draws_or_damaged_ones_are_not_used) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::stored_estimates_test

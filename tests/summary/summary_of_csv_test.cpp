@@ -12,7 +12,7 @@
 #include "tests/output/records.hpp"
 #include "tests/output/text_files.hpp"
 
-namespace rehmc {
+namespace rehmc::summary_of_csv_test {
 namespace {
 
 TEST(SummaryOfCsv, IsTheSummaryOfTheDraws) {
@@ -50,4 +50,4 @@ TEST(SummaryOfCsv, IsTheSummaryOfTheDraws) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::summary_of_csv_test

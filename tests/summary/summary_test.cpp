@@ -18,7 +18,7 @@
 #include "rehmc/core/numerics.hpp"
 #include "tests/kernel/mechanics.hpp"
 
-namespace rehmc {
+namespace rehmc::summary_test {
 namespace {
 
 using testing::every_kernel;
@@ -257,4 +257,4 @@ TEST(EndToEnd, EightSchools) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::summary_test

@@ -11,7 +11,7 @@
 #include "tests/trajectory/integer_path.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::path_test {
 namespace {
 
 /// One step as `each_step` sees it.
@@ -137,4 +137,4 @@ TEST(Path, SatisfiesDetailedBalance) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::path_test

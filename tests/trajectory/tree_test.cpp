@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <vector>
 
+#include "rehmc/core/numerics.hpp"
 #include "tests/trajectory/integers.hpp"
 #include "tests/trajectory/worlds.hpp"
 
-namespace rehmc::exact {
+namespace rehmc::exact::tree_test {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Row i holds the probabilities of moving from state i to each state.
 using Matrix = std::vector<std::vector<double>>;
@@ -403,4 +401,4 @@ TEST(TreeScale, WeightOfTheTreeEqualsLogarithms) {
 }
 
 }  // namespace
-}  // namespace rehmc::exact
+}  // namespace rehmc::exact::tree_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace rehmc {
+namespace rehmc::weight_test {
 namespace {
 
 TEST(Weight, OfAMultinomialLeafIsItsDensityRelativeToTheStart) {
@@ -94,4 +94,4 @@ TEST(WeightScale, MergesIntoTheLargerOfTwo) {
 }
 
 }  // namespace
-}  // namespace rehmc
+}  // namespace rehmc::weight_test

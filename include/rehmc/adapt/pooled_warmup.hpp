@@ -40,7 +40,7 @@ struct SharedTuning {
   std::uint32_t troubles = 0;          ///< of the group, once warmup is over
   std::vector<double> own_step_sizes;  ///< of all chains, 0 for the shared one; empty: all share
   ChainSet apart = 0;
-  ChainSet restarts = 0;   ///< chains that shall start again elsewhere
+  ChainSet restarts = 0;   ///< chains that must start again elsewhere
   ChainSet restarted = 0;  ///< so far, these included: each chain does so once
 
   template <class Archive>

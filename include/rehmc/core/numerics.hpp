@@ -8,6 +8,7 @@
 
 namespace rehmc {
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// The middle number, or the mean of the two middle ones; NaN without numbers, or if one is NaN.

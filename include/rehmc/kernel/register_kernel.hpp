@@ -1,4 +1,4 @@
-// Kernels of users beside those of the table.
+// Kernels of users besides those of the table.
 #pragma once
 
 #include <functional>

@@ -48,7 +48,7 @@ class FeatureSums {
   void leaf(Handle state, double weight) {
     if (!(weight > 0) || !active()) return;
     half_weight_ += weight;
-    // States are added in batches, which saves most of the passes over the sums.
+    // Several states are added at once, which saves most of the passes over the sums.
     states_->retain(state);
     waiting_[waiting_count_++] = {state, weight};
     if (waiting_count_ == waiting_.size()) add_waiting();
@@ -77,14 +77,13 @@ class FeatureSums {
   }
 
  private:
-  static constexpr std::size_t batch = 4;
   struct Waiting {
     Handle state;  ///< with a reference of its own
     double weight;
   };
 
   void add_waiting() {
-    std::array<WeightedState, batch> states;
+    std::array<WeightedState, states_at_once> states;
     for (std::size_t k = 0; k < waiting_count_; ++k) {
       states[k] = {states_->view(waiting_[k].state), waiting_[k].weight};
     }
@@ -106,7 +105,7 @@ class FeatureSums {
   std::vector<double> half_;
   double tree_weight_ = 0;
   double half_weight_ = 0;
-  std::array<Waiting, batch> waiting_{};
+  std::array<Waiting, states_at_once> waiting_{};
   std::size_t waiting_count_ = 0;
 };
 

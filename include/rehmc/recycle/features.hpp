@@ -25,6 +25,9 @@ struct FeatureMeans {
   std::span<const double> all{};              ///< all of them, in the order of Features
 };
 
+/// How many states are usually added together: a pass over the sums then serves all of them.
+inline constexpr std::size_t states_at_once = 4;
+
 /// A feature vector phi(x, gradient), summed as the trajectory grows; no states are stored for it.
 class Features {
  public:
@@ -72,13 +75,12 @@ class GradientMomentFeatures final : public Features {
   FeatureMeans by_name(std::span<const double> means) const override;
 
  private:
-  static constexpr std::size_t batch = 4;
-  /// The mapped gradient; `place` is its index within a batch.
+  /// The mapped gradient; `place` is its index among the states added at once.
   const double* mapped(const StateView& state, std::size_t place) const;
 
   std::vector<double> centre_;
   GradientMap map_;
-  mutable std::array<std::vector<double>, batch> mapped_;
+  mutable std::array<std::vector<double>, states_at_once> mapped_;
 };
 
 /// First moments about a centre, then the lower triangle of (x - c)(x - c)', row by row.

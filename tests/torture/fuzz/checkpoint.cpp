@@ -1,6 +1,6 @@
 // Fuzzes the reader of checkpoints.
 //
-// Behind checksum and origin: an attacker computes these.
+// After checksum and origin: an attacker computes these.
 #include <fstream>
 #include <string>
 

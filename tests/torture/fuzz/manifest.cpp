@@ -1,4 +1,4 @@
-// Fuzzes the reader of manifests, behind their checksum: an attacker computes it.
+// Fuzzes the reader of manifests, after their checksum: an attacker computes it.
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Fuzzes the reader of states files, behind their checksums: an attacker computes these.
+// Fuzzes the reader of states files, after their checksums: an attacker computes these.
 #include <string>
 
 #include "input_file.hpp"
