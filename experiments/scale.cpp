@@ -31,8 +31,8 @@ Size size_of(Scale scale, CaseName name) {
   const bool large = cox || name == CaseName::volatility;
   switch (scale) {
     case Scale::smoke:
-      return large ? Size{20, 64, 10, 8, 200, 60, 16, 160, 20, cox ? std::size_t{1} : 0}
-                   : Size{40, 160, 10, 8, 300, 100, 32, 320, 40, 4};
+      return large ? Size{20, 64, 10, 16, 200, 60, 16, 160, 20, cox ? std::size_t{1} : 0}
+                   : Size{40, 160, 10, 16, 300, 100, 32, 320, 40, 4};
     case Scale::quick:
       return large ? Size{40, 320, 20, 16, 400, 100, 32, 480, 50, 1}
                    : Size{80, 800, 20, 32, 600, 150, 64, 1600, 100, 4};
