@@ -96,7 +96,7 @@ test-law: test-dependencies $(RELEASE)/build.ninja ## check with more replicates
 
 .PHONY: bench-python
 bench-python: python $(PYTHON_LONG)/installed ## measure what a gradient costs beyond the model's function, from Python
-	@PYTHONPATH=$(RELEASE)/python $(PYTHON_LONG)/bin/python bench/python/overhead.py
+	@PYTHONPATH=$(RELEASE)/python $(PYTHON_LONG)/bin/python bench/python/overhead.py --table docs/python.md
 
 # The tutorials are run, which takes a few minutes; DOCS_OPTIONS=--no-run shows them without their output.
 .PHONY: docs
@@ -166,7 +166,7 @@ BUILT := $(CURDIR)/$(RELEASE)
 
 # Some six hours on two cores.
 .PHONY: torture
-torture: torture-kill torture-fuzz torture-faults torture-sbc torture-wrong torture-peers torture-sanitize torture-soak ## prove on this machine that nothing is lost: all of the following
+torture: torture-kill torture-fuzz torture-faults torture-sbc torture-wrong torture-peers torture-sanitize torture-soak torture-python ## prove on this machine that nothing is lost: all of the following
 	@scripts/write_reliability
 
 .PHONY: torture-kill
@@ -202,6 +202,11 @@ torture-sanitize: ## run all tests under the sanitizers (2 hours)
 torture-peers: toolchains $(COMPARE)/installed ## what Stan's sampler and nutpie notice of the same wrong models (10 minutes)
 	@cmake --build $(RELEASE) --target rehmc_command wrong
 	@WRONG=$(BUILT)/tests/torture/wrong/wrong REHMC=$(BUILT)/rehmc $(COMPARE)/bin/python -W ignore tests/torture/wrong/peers $(TORTURE)
+
+.PHONY: torture-python
+torture-python: python ## interrupt 50 runs of Python at random moments, and look for leaks in 1000 (2 minutes)
+	@cd python/tests && REHMC_LONG=1 PYTHONPATH=$(BUILT)/python $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider \
+		test_bad_input.py -k "random_moments or leak"
 
 .PHONY: torture-soak
 torture-soak: dependencies $(RELEASE)/build.ninja ## sample in 100,000 dimensions: what memory and disk space grow by (1 hour)

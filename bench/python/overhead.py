@@ -1,21 +1,32 @@
 #!/usr/bin/env python3
 """Measures what a gradient costs beyond the model's function when Python samples it.
 
-usage: overhead.py [--draws N] [--repeat N] [--json FILE]
+usage: overhead.py [--draws N] [--repeat N] [--table FILE]
 
 For two models (eight schools, and a logistic regression with 1000 x 25 data) and four kinds of functions: processor time of the
-function alone, and of `rehmc.sample` for each gradient; 4 chains on 2 threads, for batches 64 chains. Medians of the repetitions. It
-needs numba and JAX, and PYTHONPATH=build/release/python.
+function alone, and for each gradient of `rehmc.sample` and of nutpie with the same function; 4 chains on 2 threads, for batches
+64 chains. All three are measured in turn, and each figure is a median over the turns. It needs numba, JAX and nutpie, and
+PYTHONPATH=build/release/python. --table writes the table into a document, between the lines that mark its place.
 """
 
 import argparse
-import json
+import dataclasses
+import os
+import pathlib
 import statistics
 import time
+import warnings
+from collections.abc import Callable
+
+# A second thread of numpy would wait for work, and its waiting would count as processor time.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import jax
 import numba
 import numpy as np
+import nutpie
+from nutpie.compile_pymc import CompiledPyMCModel
+from nutpie.compiled_pyfunc import from_pyfunc
 
 import rehmc
 
@@ -84,7 +95,37 @@ def schools_c(dim, x, slope, value, data):
     return 0
 
 
-def seconds_of(work, least=0.3):
+@numba.cfunc(numba.types.int64(numba.types.uint64, numba.types.uint64, DOUBLES, DOUBLES, numba.types.voidptr))
+def copy_c(dim, expanded, x, out, data):
+    """What nutpie shows of a state."""
+    for i in range(dim):
+        out[i] = x[i]
+    return 0
+
+
+def start(seed, dim):
+    """Where nutpie starts."""
+    return np.random.default_rng(seed).uniform(-1, 1, dim)
+
+
+def nutpie_of_c(dim):
+    """The compiled function, as nutpie takes it."""
+    return CompiledPyMCModel(
+        dims={}, compiled_logp_func=schools_c, compiled_expand_func=copy_c, initial_point_func=lambda seed: start(seed, dim),
+        shared_data={}, user_data=np.zeros(1), n_expanded=dim, shape_info=(["x"], [slice(0, dim)], [(dim,)]), logp_func=None,
+        expand_func=None, _n_dim=dim, _shapes={"x": (dim,)}, _coords={},
+    )
+
+
+def nutpie_of(function, dim):
+    """A function of Python, as nutpie takes it."""
+    return from_pyfunc(
+        dim, lambda: function, lambda *seeds: lambda x: {"x": x}, [np.dtype("float64")], [(dim,)], ["x"],
+        make_initial_point_fn=lambda seed: start(seed, dim),
+    )
+
+
+def seconds_of(work, least=0.1):
     """Processor time of one call."""
     count, spent = 1, 0.0
     while spent < least:
@@ -96,63 +137,147 @@ def seconds_of(work, least=0.3):
     return spent / (count / 2)
 
 
-def seconds_of_c():
-    """The same of the compiled function, called in a compiled loop."""
-    inner = numba.njit(schools_c._pyfunc)
+@numba.njit
+def loop_c(function, count, x, slope, value):
+    """Calls the compiled function many times by its address."""
+    for i in range(count):
+        x[0] = i * 1e-9
+        function(np.uint64(10), x.ctypes, slope.ctypes, value.ctypes, slope.ctypes)
 
-    @numba.njit
-    def loop(count, x, slope, value):
-        for _ in range(count):
-            inner(10, x, slope, value, 0)
 
+def seconds_of_c(count=1_000_000):
+    """The same of the compiled function, called by its address in a compiled loop."""
     arrays = np.zeros(10), np.zeros(10), np.zeros(1)
-    loop(1, *arrays)
+    loop_c(schools_c, 1, *arrays)
     begun = time.process_time()
-    loop(1_000_000, *arrays)
-    return (time.process_time() - begun) / 1e6
+    loop_c(schools_c, count, *arrays)
+    return (time.process_time() - begun) / count
 
 
-def per_gradient(model, repeat, **settings):
+def seconds_in_rehmc(model, seed, **settings):
     """Processor time of a run for each gradient."""
-    rehmc.sample(model, draws=20, progress=False, seed=1, **settings)
-    values = []
-    for seed in range(repeat):
-        begun = time.process_time()
-        fit = rehmc.sample(model, progress=False, seed=seed, **settings)
-        values.append((time.process_time() - begun) / fit.gradients)
-    return statistics.median(values)
+    begun = time.process_time()
+    fit = rehmc.sample(model, progress=False, seed=seed, **settings)
+    return (time.process_time() - begun) / fit.gradients
+
+
+def seconds_in_nutpie(model, seed, draws):
+    """The same of a run of nutpie."""
+    begun = time.process_time()
+    trace = nutpie.sample(model, draws=draws, chains=4, cores=2, seed=seed, progress_bar=False)
+    spent = time.process_time() - begun
+    return spent / sum(int(part["n_steps"].sum()) for part in (trace.sample_stats, trace.warmup_sample_stats))
+
+
+@dataclasses.dataclass
+class Case:
+    """A function, and how it is called."""
+
+    name: str
+    alone: Callable[[], float]
+    ours: Callable[[int], float]
+    peer: Callable[[int], float] | None
+    most_beyond: float | None = None
+    most_ratio: float | None = None
+
+
+def cases(draws):
+    """All rows of the table."""
+    threads = {"chains": 4, "threads": 2}
+    compiled, peer_c = rehmc.cfunc(schools_c, 10), nutpie_of_c(10)
+    # A compiled run is short, and so longer ones are measured.
+    yield Case(
+        "eight schools, numba cfunc", seconds_of_c,
+        lambda seed: seconds_in_rehmc(compiled, seed, draws=20 * draws, **threads),
+        lambda seed: seconds_in_nutpie(peer_c, seed, 20 * draws), most_beyond=0.3,
+    )
+    for title, of_numpy, of_jax, dim in (("eight schools", schools_numpy, schools_jax, 10), ("logistic", credit_numpy, credit_jax, 25)):
+        yield from python_cases(title, of_numpy, of_jax, dim, draws, threads)
+
+
+def python_cases(title, of_numpy, of_jax, dim, draws, threads):
+    """The rows of one model."""
+    x = start(0, dim)
+    numpys, peer = rehmc.function(of_numpy, dim), nutpie_of(of_numpy, dim)
+    yield Case(
+        f"{title}, numpy", lambda: seconds_of(lambda: of_numpy(x)),
+        lambda seed: seconds_in_rehmc(numpys, seed, draws=draws, **threads),
+        lambda seed: seconds_in_nutpie(peer, seed, draws), most_beyond=12,
+    )
+    single, model = jax.jit(jax.value_and_grad(of_jax)), rehmc.jax(of_jax, dim)
+
+    def as_nutpie_calls_it(point):
+        value, slope = single(point)
+        return float(value), np.asarray(slope)
+
+    jaxed = nutpie_of(as_nutpie_calls_it, dim)
+    yield Case(
+        f"{title}, jax.jit", lambda: seconds_of(lambda: jax.block_until_ready(single(x))),
+        lambda seed: seconds_in_rehmc(model, seed, draws=draws, **threads),
+        lambda seed: seconds_in_nutpie(jaxed, seed, draws), most_beyond=12,
+    )
+    many, rows = jax.jit(jax.vmap(jax.value_and_grad(of_jax))), np.zeros((64, dim))
+    yield Case(
+        f"{title}, jax, 64 chains in a batch", lambda: seconds_of(lambda: [np.asarray(part) for part in many(rows)]) / 64,
+        lambda seed: seconds_in_rehmc(model, seed, draws=draws, engine="batch", chains=64, batch=64, threads=1),
+        None, most_ratio=1.2,
+    )
+
+
+def row_of(case, repeat):
+    """A row of the table."""
+    case.ours(0)  # compiles
+    if case.peer:
+        case.peer(1)
+    turns = [(case.alone(), case.ours(seed), case.peer(seed) if case.peer else None) for seed in range(1, repeat + 1)]
+    alone, ours = (statistics.median(turn[k] for turn in turns) * 1e6 for k in (0, 1))
+    beyond = statistics.median(turn[1] - turn[0] for turn in turns) * 1e6
+    cells = [case.name, f"{alone:.2f}", f"{ours:.2f}"]
+    if case.most_beyond is not None:
+        cells += [f"{beyond:.2f}", f"at most {case.most_beyond:g} more: {'met' if beyond <= case.most_beyond else 'not met'}"]
+    else:
+        ratio = statistics.median(turn[1] / turn[0] for turn in turns)
+        cells += [f"{beyond:.2f}", f"at most {case.most_ratio:g} times: {ratio:.2f}, {'met' if ratio <= case.most_ratio else 'not met'}"]
+    if case.peer is None:
+        return [*cells, "", ""]
+    peer = statistics.median(turn[2] for turn in turns) * 1e6
+    return [*cells, f"{peer:.2f}", f"{statistics.median(turn[1] / turn[2] for turn in turns):.2f}"]
+
+
+def write_table(path, rows, options):
+    """Replaces what is between the marks."""
+    begin, end = "<!-- overhead -->\n", "<!-- /overhead -->"
+    text = path.read_text(encoding="utf-8")
+    before, rest = text.split(begin)
+    after = rest.split(end)[1]
+    lines = [
+        f"`make bench-python`: rehmc {rehmc.__version__}, nutpie {nutpie.__version__}, JAX {jax.__version__}, numba "
+        f"{numba.__version__}; medians of {options.repeat} turns, {options.draws} draws a chain.",
+        "",
+        "| microseconds of processor time for each gradient | function | in rehmc | more | bar | in nutpie | rehmc / nutpie |",
+        "|---|---|---|---|---|---|---|",
+        *("| " + " | ".join(row) + " |" for row in rows),
+        "",
+    ]
+    path.write_text(before + begin + "\n".join(lines) + end + after, encoding="utf-8")
 
 
 def main():
     """Prints a row for every model and kind of function."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--json")
+    parser.add_argument("--only", default="", help="rows whose name has this in it")
+    parser.add_argument("--table", type=pathlib.Path)
     options = parser.parse_args()
+    warnings.simplefilter("ignore")
     rows = []
-
-    def row(name, raw, sampled, bar):
-        rows.append({"name": name, "raw_us": raw * 1e6, "sampled_us": sampled * 1e6, "beyond_us": (sampled - raw) * 1e6, "bar": bar})
-        print(f"{name:28} function {raw * 1e6:8.2f} us   in rehmc {sampled * 1e6:8.2f} us   beyond {(sampled - raw) * 1e6:6.2f} us   bar: {bar}", flush=True)
-
-    threads = {"threads": 2, "draws": options.draws}
-    batch = {"engine": "batch", "chains": 64, "batch": 64, "threads": 1, "draws": max(options.draws // 10, 20)}
-    model = rehmc.cfunc(schools_c, 10)
-    row("schools, cfunc", seconds_of_c(), per_gradient(model, options.repeat, **threads), "0.3 us beyond")
-    for name, of_numpy, of_jax, dim in (("schools", schools_numpy, schools_jax, 10), ("credit", credit_numpy, credit_jax, 25)):
-        x = np.zeros(dim)
-        row(f"{name}, numpy", seconds_of(lambda: of_numpy(x)), per_gradient(rehmc.function(of_numpy, dim), options.repeat, **threads), "12 us beyond")
-        single = jax.jit(jax.value_and_grad(of_jax))
-        model = rehmc.jax(of_jax, dim)
-        row(f"{name}, jax.jit", seconds_of(lambda: jax.block_until_ready(single(x))), per_gradient(model, options.repeat, **threads), "12 us beyond")
-        many = jax.jit(jax.vmap(jax.value_and_grad(of_jax)))
-        rows64 = np.zeros((64, dim))
-        raw = seconds_of(lambda: [np.asarray(part) for part in many(rows64)]) / 64
-        row(f"{name}, jax, batch of 64", raw, per_gradient(model, options.repeat, **batch), "1.2 times the function")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    for case in cases(options.draws):
+        if options.only in case.name:
+            rows.append(row_of(case, options.repeat))
+            print(" | ".join(rows[-1]), flush=True)
+    if options.table:
+        write_table(options.table, rows, options)
 
 
 if __name__ == "__main__":

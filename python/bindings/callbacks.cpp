@@ -173,6 +173,13 @@ double PythonDensity::operator()(std::span<const double> x, std::span<double> gr
   in_python(*functions_, [&] {
     std::copy(x.begin(), x.end(), argument_.prepare(0, x.size()));
     const nb::object returned = (*functions_->single)(argument_.array());
+    if (functions_->packed) {
+      answer_.resize(1 + gradient.size());
+      copy_numbers(returned, "packed answer", 0, answer_.size(), answer_.data(), 0);
+      value = answer_.front();
+      std::copy(answer_.begin() + 1, answer_.end(), gradient.begin());
+      return;
+    }
     const auto [log_density, slope] = pair_of(returned);
     value = number_of(log_density);
     copy_numbers(slope, "gradient", 0, gradient.size(), gradient.data(), 0);
@@ -188,6 +195,17 @@ void PythonBatchDensity::evaluate_batch(const Batch& batch) {
       std::copy_n(batch.positions + c * batch.stride, d, rows + c * d);
     }
     const nb::object returned = (*functions_->many)(argument_.array());
+    if (functions_->packed) {
+      const std::size_t width = 1 + d;
+      answer_.resize(batch.columns * width);
+      copy_numbers(returned, "packed answers", batch.columns, width, answer_.data(), width);
+      for (std::size_t c = 0; c < batch.columns; ++c) {
+        const double* const row = answer_.data() + c * width;
+        batch.log_densities[c] = *row;
+        std::copy_n(row + 1, d, batch.gradients + c * batch.stride);
+      }
+      return;
+    }
     const auto [log_densities, slopes] = pair_of(returned);
     copy_numbers(log_densities, "vector of log densities", 0, batch.columns, batch.log_densities,
                  0);

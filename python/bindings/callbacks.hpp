@@ -55,11 +55,14 @@ class Argument {
 };
 
 /// Functions of Python: `single(x)` returns the log density and its gradient; `many(X)`, if there
-/// is one, the log densities and gradients of the rows of X.
+/// is one, the log densities and gradients of the rows of X. Packed ones return a single array,
+/// with the log density before the gradient in every row: where an array is expensive to make, that
+/// is cheaper.
 struct PythonFunctions {
   Shared single;
   Shared many;
   Shared reject;  ///< the exception by which a function rejects a point
+  bool packed = false;
   std::size_t dimension = 0;
   std::vector<std::string> names;
 };
@@ -76,6 +79,7 @@ class PythonDensity {
  protected:
   std::shared_ptr<const PythonFunctions> functions_;
   Argument argument_;
+  std::vector<double> answer_;  ///< of a packed function
 };
 
 /// The same with a function of many points.

@@ -36,8 +36,9 @@ ModelIdentity identity_of(const std::string& kind, const std::string& name,
 
 Model function_model(nb::object single, nb::object many, nb::object reject,
                      const std::vector<std::string>& names, const std::string& name,
-                     const std::string& version) {
+                     const std::string& version, bool packed) {
   PythonFunctions functions;
+  functions.packed = packed;
   functions.single = share(std::move(single));
   functions.reject = share(std::move(reject));
   functions.dimension = names.size();
@@ -143,7 +144,7 @@ void add_models(nb::module_& module) {
       .def("read", &quantities, "points"_a)
       .def("unconstrain", &unconstrain, "json"_a);
   module.def("function_model", &function_model, "single"_a, "many"_a.none(), "reject"_a, "names"_a,
-             "name"_a, "version"_a);
+             "name"_a, "version"_a, "packed"_a);
   module.def("c_model", &c_model, "function"_a, "data"_a, "owner"_a.none(), "names"_a, "name"_a,
              "version"_a);
   module.def("stan_model", &stan_model, "file"_a, "data"_a, "data_file"_a, "backend"_a, "seed"_a,

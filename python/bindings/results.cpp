@@ -19,6 +19,7 @@
 #include "rehmc/job/manifest.hpp"
 #include "rehmc/output/foreign_draws.hpp"
 #include "rehmc/report/report.hpp"
+#include "rehmc/summary/calibrated_weights.hpp"
 #include "rehmc/summary/run_summary.hpp"
 #include "rehmc/summary/summary_json.hpp"
 
@@ -122,6 +123,12 @@ nb::dict statistics(const Result& result, std::size_t chain) {
   all["diverging"] = array_of<std::uint8_t>(diverging, {n});
   all["reached_max_treedepth"] = array_of<std::uint8_t>(limited, {n});
   return all;
+}
+
+/// One for every kept state, chain after chain.
+Array<double> weights(const Result& result) {
+  const std::vector<double> found = calibrated_weights(result.shown()).weights;
+  return array_of<double>(found, {found.size()});
 }
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -307,6 +314,7 @@ void add_results(nb::module_& module) {
       .def("counts", &counts)
       .def("draws", &draws, "chain"_a)
       .def("kept", &kept, "chain"_a)
+      .def("weights", &weights)
       .def("statistics", &statistics, "chain"_a)
       .def("with_quantities", &with_quantities, "names"_a, "coordinates"_a, "draws"_a, "kept"_a)
       .def("summary", &summary_text, "model"_a, "sharpen"_a)

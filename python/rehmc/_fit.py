@@ -115,8 +115,12 @@ class Fit:
     # Draws.
 
     def _reads_positions(self) -> bool:
-        """Whether the draws of the sampler are the coordinates themselves."""
-        return self._raw.names == self._raw.coordinates
+        """Whether the draws of the sampler are the coordinates themselves; names do not tell, since those of a Stan
+        program's parameters are also those of its coordinates."""
+        if self._raw.names != self._raw.coordinates:
+            return False
+        states = self._raw.kept(0)
+        return "positions" not in states or np.array_equal(states["positions"], states["values"], equal_nan=True)
 
     @cached_property
     def _view(self) -> _core.Result:
@@ -297,6 +301,22 @@ class Fit:
 
         return weights(self)
 
+    @property
+    def effective_states(self) -> float:
+        """How many states with equal weights `weights` are worth by themselves; few, if some carry most of the weight.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import rehmc
+        >>> draws = np.random.default_rng(1).normal(size=(4, 500, 2))
+        >>> 1000 < rehmc.sharpen(draws, -draws).effective_states < 2000
+        True
+        """
+        from ._weights import effective_states
+
+        return effective_states(self.weights)
+
     def resample(self, count: int, seed: int = 0) -> dict[str, Array]:
         """States with equal weights that carry `weights`: of shape (count, ...) by variable."""
         from ._weights import systematic
@@ -307,6 +327,58 @@ class Fit:
             raise _core.DataError("draws kept different numbers of states; use weights and states(chain)")
         source = self.draws if weights.ndim == 2 else self.recycled
         return {name: values.reshape(-1, *values.shape[weights.ndim :])[chosen] for name, values in source.items()}
+
+    # Plots.
+
+    def plot_gain(self, axes: Any = None) -> Any:
+        """How many plain draws one draw is worth for the mean of every parameter, recycled and sharpened. Needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        from ._plots import gain
+
+        return gain(self, axes)
+
+    def plot_intervals(self, names: Sequence[str] | None = None, axes: Any = None) -> Any:
+        """Medians and 90% intervals, plain and sharpened, with the errors of their ends. Needs matplotlib.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Which parameters, as the summary calls them; default: all.
+        axes : matplotlib axes, optional
+            Where to draw.
+        """
+        from ._plots import intervals
+
+        return intervals(self, None if names is None else list(names), axes)
+
+    def plot_trajectory(self, x: str, y: str, chain: int = 0, draw: int = 0, axes: Any = None) -> Any:
+        """What was kept of the trajectory of one draw, in the plane of two parameters. Needs matplotlib.
+
+        Parameters
+        ----------
+        x, y : str
+            The parameters, as the summary calls them.
+        chain, draw : int
+            Which draw.
+        axes : matplotlib axes, optional
+            Where to draw.
+        """
+        from ._plots import trajectory
+
+        return trajectory(self, x, y, chain, draw, axes)
+
+    def __getattr__(self, name: str) -> Any:
+        """All plots of ArviZ: ``fit.plot_rank()`` is its ``plot_rank(fit.to_arviz())``."""
+        if not name.startswith("plot_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        from ._plots import plot_of_arviz
+
+        return plot_of_arviz(self, name)
 
     # Files and other programs.
 

@@ -48,15 +48,16 @@ def coordinate_names(dim: int, names: Sequence[str] | None) -> list[str]:
 class _Function(Model):
     def __init__(
         self,
-        single: ValueAndGradient,
+        single: ValueAndGradient | Callable[[Array], Any],
         dim: int,
         *,
-        many: ValueAndGradient | None = None,
+        many: ValueAndGradient | Callable[[Array], Any] | None = None,
         names: Sequence[str] | None = None,
         transforms: Mapping[str, Callable[[Array], Any]] | None = None,
         name: str = "function",
         version: str = "",
         pads: bool = False,
+        packed: bool = False,
     ) -> None:
         super().__init__(name)
         for what, each in {"f": single, **({} if many is None else {"batch": many})}.items():
@@ -68,7 +69,7 @@ class _Function(Model):
         if unknown:
             raise _core.ConfigError(f"transforms: there is no parameter {unknown[0]!r}")
         self._pads = pads
-        self._opened = _core.function_model(single, many, Reject, self._names, name, version)
+        self._opened = _core.function_model(single, many, Reject, self._names, name, version, packed)
 
     def _open(self, seed: int) -> _core.Model:
         return self._opened

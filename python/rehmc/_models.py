@@ -82,6 +82,10 @@ class Model(abc.ABC):
         """The variables at many positions, one per row; None if the columns of a result hold them already."""
         return None
 
+    def _unconstrain(self, values: Mapping[str, Array]) -> Array:
+        """The positions of draws by name, each array with one row for every draw."""
+        raise _core.ConfigError(f"{self.name}: only models of Stan, PyMC and NumPyro know what draws by name mean")
+
     def _start(self, opened: _core.Model, init: Any) -> list[list[float]]:
         """Starting points from what a user gave: one row for every chain, or for all."""
         rows = np.asarray(init, dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,35 @@ class _Parts:
         read = frozen.replace_rvs_by_values([frozen[name] for name in read_names])
         graph = pytensor.graph.clone_replace([log_density, gradient, *read], replace=replace)
         self.log_density, self.gradient, self.read = graph[0], graph[1], dict(zip(read_names, graph[2:]))
+        # What takes the constraints away, of draws by name.
+        inputs = {rv: rv.type(name=rv.name) for rv in free}
+        forward = []
+        for rv in free:
+            transform = frozen.rvs_to_transforms[rv]
+            forward.append(rv if transform is None else transform.forward(rv, *rv.owner.inputs))
+        self.inputs = list(inputs.values())
+        self.forward = pytensor.graph.clone_replace(forward, replace=inputs)
         self.dims = {name: tuple(dims) for name, dims in model.named_vars_to_dims.items() if None not in dims}
         lengths = {name: int(length.eval()) for name, length in model.dim_lengths.items()}
         self.coords = {
             dim: list(range(lengths[dim])) if model.coords.get(dim) is None else list(model.coords[dim]) for dim in lengths
         }
+
+    def unconstrain(self, values: Mapping[str, Array]) -> Array:
+        """The vectors of draws by name, one row for each."""
+        import pytensor
+        import pytensor.tensor as pt
+        from pytensor.graph.replace import vectorize_graph
+
+        missing = [each.name for each in self.inputs if each.name not in values]
+        if missing:
+            raise _core.DataError(f"draws: there is no {missing[0]!r}, which the model samples")
+        rows = {each: pt.tensor(each.name, dtype=each.dtype, shape=(None, *each.type.shape)) for each in self.inputs}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled = pytensor.function(list(rows.values()), vectorize_graph(self.forward, rows), on_unused_input="ignore")
+        found = compiled(*(np.asarray(values[each.name], dtype=each.dtype) for each in self.inputs))
+        return np.concatenate([np.reshape(each, (len(each), -1)) for each in found], axis=1).astype(np.float64)
 
     def reader(self) -> Callable[[Array], list[Array]]:
         """All variables at many positions, one per row, by one call."""
@@ -97,6 +121,9 @@ class _PyMC(Model):
 
     def _open(self, seed: int) -> _core.Model:
         return self._density._open(seed)
+
+    def _unconstrain(self, values: Mapping[str, Array]) -> Array:
+        return self._parts.unconstrain(values)
 
     def _read(self, positions: Array) -> dict[str, Array]:
         if self._reader is None:
@@ -146,12 +173,14 @@ def _by_numba(parts: _Parts, name: str) -> Model:
 def _by_jax(parts: _Parts, name: str) -> Model:
     import pytensor
 
-    from ._jax import _require_x64
+    from ._jax import _require_x64, packed
 
     jax = _require_x64()
-    single = pytensor.function([parts.vector], [parts.log_density, parts.gradient], mode="JAX").vm.jit_fn
-    many = jax.jit(jax.vmap(lambda x: tuple(single(x))))
-    return _Function(lambda x: tuple(single(x)), len(parts.names), many=many, names=parts.names, name=name, pads=True)
+    compiled = packed(pytensor.function([parts.vector], [parts.log_density, parts.gradient], mode="JAX").vm.jit_fn)
+    many = jax.jit(jax.vmap(compiled))
+    return _Function(
+        jax.jit(compiled), len(parts.names), many=many, names=parts.names, name=name, pads=True, packed=True
+    )
 
 
 def _by_c(parts: _Parts, name: str) -> Model:

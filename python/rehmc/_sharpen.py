@@ -9,8 +9,10 @@ import numpy as np
 
 from . import _core
 from ._fit import Fit
+from ._foreign import read_foreign
 from ._functions import coordinate_names
-from ._models import Array, Model, grid_variables
+from ._models import Array, grid_variables
+from ._sample import model_of
 
 
 def _chains(values: Any, what: str, trailing: int) -> Array:
@@ -29,7 +31,7 @@ def sharpen(
     draws: Any,
     gradients: Any = None,
     *,
-    model: Model | None = None,
+    model: Any = None,
     names: Sequence[str] | None = None,
     diverging: Any = None,
     name: str = "draws",
@@ -38,12 +40,14 @@ def sharpen(
 
     Parameters
     ----------
-    draws : array
+    draws : array, InferenceData, DataTree, numpyro.infer.MCMC, or states of BlackJAX
         Positions of shape (chains, draws, dim), without constraints; gradients of bounded parameters do not vanish at
-        the bounds, so draws of those must be transformed first.
+        the bounds, so draws of those must be transformed first. Of a trace or a run of NumPyro, `model` takes the
+        constraints away. Traces of nutpie with ``store_unconstrained=True, store_gradient=True`` need no model, nor
+        do runs of NumPyro with ``extra_fields=("z", "z_grad", "diverging")``, nor stacked states of BlackJAX.
     gradients : array, optional
         Of the log density of these positions (Jacobians included), likewise. Without them, `model` computes them.
-    model : Model, optional
+    model : Model or pymc.Model, optional
         Computes gradients, and shows its own parameters instead of the coordinates.
     names : sequence of str, optional
         One name for each coordinate.
@@ -66,6 +70,14 @@ def sharpen(
     >>> abs(fit.summary().row("a")["mean"]) < 1e-6
     True
     """
+    if model is not None:
+        model = model_of(model)
+    found = read_foreign(draws, model)
+    if found is not None:
+        draws = found.positions
+        gradients = found.gradients if gradients is None else gradients
+        diverging = found.diverging if diverging is None else diverging
+        names = found.names if names is None else names
     positions = _chains(draws, "draws", 1)
     chains, _, dim = positions.shape
     opened = model._open(0) if model is not None else None
@@ -87,11 +99,17 @@ def sharpen(
         flags = [np.ascontiguousarray(each.astype(bool)) for each in marks]
     own_names = coordinate_names(dim, names) if opened is None else list(opened.names)
     result = _core.foreign_result(own_names, list(positions), list(slopes), flags)
-    if model is not None and opened is not None and model._read(positions[0][:1]) is None and opened.quantities != own_names:
+    if model is not None and opened is not None and model._read(positions[0][:1]) is None and _computes(opened, positions[0]):
         return Fit(_with_quantities_of(opened, result, chains), None, {}, name=model.name)
     if model is None:
         return Fit(result, None, {}, name=name, variables=grid_variables(own_names))
     return Fit(result, model, {})
+
+
+def _computes(opened: _core.Model, positions: Array) -> bool:
+    """Whether a model has quantities of its own. Those of a Stan program may have the names of its coordinates."""
+    few = np.ascontiguousarray(positions[:8])
+    return opened.quantities != list(opened.names) or not np.array_equal(np.reshape(opened.read(few), few.shape), few)
 
 
 def _with_quantities_of(opened: _core.Model, result: _core.Result, chains: int) -> _core.Result:

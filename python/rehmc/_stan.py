@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._models import Model, data_json
+from ._models import Array, Model, data_json
 
 
 class _Stan(Model):
@@ -34,6 +34,11 @@ class _Stan(Model):
             file = pathlib.Path(folder, f"{self.name}.stan")
             file.write_text(self._code, encoding="utf-8")
             return _core.stan_model(str(file), self._data, self._data_file, self._backend, seed, self.name)
+
+    def _unconstrain(self, values: Mapping[str, Array]) -> Array:
+        opened = self._open(0)
+        rows = range(len(next(iter(values.values()))))
+        return np.array([opened.unconstrain(json.dumps({k: v[i].tolist() for k, v in values.items()})) for i in rows])
 
     def _start(self, opened: _core.Model, init: Any) -> list[list[float]]:
         if isinstance(init, Mapping):
@@ -95,10 +100,3 @@ def stan(
             raise _core.FileError(f"{data_file}: {error.strerror}") from error
     shown = name or ("model" if file is None else file.stem)
     return _Stan(file, text if is_code else "", data_text, data_file, backend, shown)
-
-
-def unconstrain_draws(opened: _core.Model, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The unconstrained positions of draws by name, each array with one row for every draw."""
-    count = len(next(iter(draws.values())))
-    rows = [opened.unconstrain(json.dumps({k: v[i].tolist() for k, v in draws.items()})) for i in range(count)]
-    return np.array(rows, dtype=np.float64)

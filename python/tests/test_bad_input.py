@@ -16,6 +16,9 @@ from conftest import normal, same
 
 import rehmc
 
+LONG = "REHMC_LONG" in os.environ  # make torture-python
+LEAKS = 500 if LONG else 150  # of each of two kinds
+
 
 def run(f, dim=3, **settings):
     return rehmc.sample(rehmc.function(f, dim), **{"draws": 30, "seed": 1, "progress": False, "threads": 2, **settings})
@@ -254,7 +257,7 @@ def test_a_run_that_was_interrupted_is_continued_to_the_same_draws():
 
 def test_interrupts_at_random_moments():
     random.seed(1)
-    for _ in range(15):
+    for _ in range(50 if LONG else 15):
         timer = threading.Timer(random.uniform(0, 0.15), lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
         try:
@@ -283,7 +286,7 @@ def test_many_short_runs_do_not_leak():
 
     some(60)
     before, objects = resident(), len(gc.get_objects())
-    some(150)
+    some(LEAKS)
     # A leak of a run's draws and states would be above 10 kB each.
-    assert resident() - before < 150 * 10_000
-    assert len(gc.get_objects()) - objects < 150
+    assert resident() - before < LEAKS * 10_000
+    assert len(gc.get_objects()) - objects < LEAKS

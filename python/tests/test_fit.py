@@ -193,8 +193,8 @@ def test_weights_make_every_feature_average_to_0(fit):
     with pytest.raises(rehmc.DataError, match="Stein check"):
         rehmc.sharpen(draws, -1.5 * draws).weights
     far = np.abs(draws_of_normal()) * 0.01 + 5  # on one side of the mean: no weights are positive
-    with pytest.raises(rehmc.DataError):
-        rehmc._weights.calibrate(far[0], np.full(500, 1 / 500))
+    with pytest.raises(rehmc.DataError, match="no weights: with none that are positive"):
+        rehmc._core.foreign_result(["a", "b", "c"], list(draws_of_normal()), list(far), []).weights()
 
 
 def test_weights_sharpen_what_no_summary_contains():

@@ -114,7 +114,47 @@ ChainResult chain_of(const ForeignChain& chain, std::size_t dimension) {
   return result;
 }
 
+/// How many coordinates diagnostic files have: a third of their columns.
+std::size_t diagnostic_dimension(const std::vector<std::string>& names) {
+  const std::size_t d = names.size() / 3;
+  bool fits = d > 0 && names.size() == 3 * d;
+  for (std::size_t i = 0; fits && i < d; ++i) {
+    fits = names[d + i] == "p_" + names[i] && names[2 * d + i] == "g_" + names[i];
+  }
+  if (fits) return d;
+  throw DataError(
+      "the files are no diagnostic files of CmdStan, in which columns p_NAME and g_NAME follow "
+      "those "
+      "of the parameters: give the Stan program first, or write them with diagnostic_file=FILE");
+}
+
 }  // namespace
+
+SampleResult from_diagnostics(const SampleResult& csv) {
+  const std::size_t d = diagnostic_dimension(csv.names);
+  std::vector<std::vector<double>> positions(csv.chains.size());
+  std::vector<std::vector<double>> gradients(csv.chains.size());
+  std::vector<ForeignChain> chains;
+  for (std::size_t c = 0; c < csv.chains.size(); ++c) {
+    const ChainRecord& record = csv.chains[c].record;
+    ForeignChain& chain = chains.emplace_back();
+    for (std::size_t i = 0; i < record.size(); ++i) {
+      const std::span<const double> row = record.draw(i);
+      positions[c].insert(positions[c].end(), row.begin(),
+                          row.begin() + static_cast<std::ptrdiff_t>(d));
+      for (std::size_t k = 0; k < d; ++k) gradients[c].push_back(-row[2 * d + k]);
+      chain.diverging.push_back(record.ending[i] == Ending::diverged);
+    }
+    chain.positions = positions[c];
+    chain.gradients = gradients[c];
+    chain.log_density = record.log_density;
+  }
+  const std::vector<std::string> names(csv.names.begin(),
+                                       csv.names.begin() + static_cast<std::ptrdiff_t>(d));
+  SampleResult result = from_draws(names, chains);
+  result.seed = csv.seed;
+  return result;
+}
 
 SampleResult from_draws(const std::vector<std::string>& names,
                         std::span<const ForeignChain> chains) {

@@ -3,9 +3,11 @@
 
 import csv
 import json
+import math
 import pathlib
 import tempfile
 import unittest
+from random import Random as random_numbers
 
 from command import rehmc
 
@@ -135,6 +137,54 @@ class Sharpen(unittest.TestCase):
         summary = self.summary(self.chains(diverging))
         self.assertEqual(summary["diagnostics"]["divergences"], 40)
         self.assertIn("40 of 2000 draws diverged", summary["not_sharpened"])
+
+    def test_weights_and_resampled_draws_carry_what_was_learnt(self):
+        files = self.chains(name="weights")
+        shown = self.sharpen(files, "--weights", "weights.csv", "--resample", "1000", "--output", "resampled.csv").stdout
+        self.assertRegex(shown, r"Weights balance \d+ features; 2000 draws are worth \d+ with equal weights")
+        with open(self.folder / "weights.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        weights = [math.exp(float(row["log_weight"])) for row in rows]
+        self.assertEqual((len(rows), rows[-1]["chain"], rows[-1]["draw"]), (2000, "4", "500"))
+        self.assertAlmostEqual(sum(weights), 1, places=9)
+        draws = []
+        for file in files:
+            lines = [line for line in (self.folder / file).read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+            draws += [float(row["m.1.2"]) for row in csv.DictReader(lines)]
+        # The gradient of a standard normal coordinate is minus the coordinate, so that its weighted mean is 0, and so are
+        # those of its square less 1.
+        self.assertLess(abs(sum(w * x for w, x in zip(weights, draws))), 1e-6)
+        self.assertLess(abs(sum(w * x * x for w, x in zip(weights, draws)) - 1), 1e-5)
+        with open(self.folder / "resampled.csv", encoding="utf-8") as file:
+            resampled = [float(row["m.1.2"]) for row in csv.DictReader(file)]
+        self.assertEqual(len(resampled), 1000)
+        # Systematic sampling in the order of the draws: errors as of a few independent ones.
+        self.assertLess(abs(sum(resampled) / 1000), 0.2)
+        again = self.sharpen(files, "--weights", "weights.csv", code=78)
+        self.assertIn("weights.csv: exists", again.stderr)
+        self.assertIn("go together", self.sharpen(files, "--resample", "10", code=78).stderr)
+        diverging = self.chains(lambda row: {**row, "divergent__": "1"}, name="divergent")
+        self.assertIn("no weights: 2000 of 2000", self.sharpen(diverging, "--weights", "none.csv", code=65).stderr)
+
+    def test_diagnostic_files_need_no_program(self):
+        # Of two standard normals, with the signs that CmdStan writes.
+        random = random_numbers(1)
+        files = []
+        for chain in range(1, 5):
+            lines = ["lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,a,b,p_a,p_b,g_a,g_b"]
+            for _ in range(300):
+                a, b = random.gauss(0, 1), random.gauss(0, 1)
+                lines.append(f"{-(a * a + b * b) / 2},0.9,0.5,2,3,0,1,{a},{b},0.1,0.2,{a},{b}")
+            files.append(f"diagnostic-{chain}.csv")
+            (self.folder / files[-1]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        told = json.loads(self.run_command("sharpen", *files, "--json", code=0).stdout)
+        self.assertEqual([row["name"] for row in told["parameters"]], ["a", "b"])
+        for row in told["parameters"]:
+            self.assertLess(abs(row["sharpened"]["mean"]), 1e-4)
+            self.assertGreater(abs(row["plain"]["mean"]), 1e-4)
+        refused = self.run_command("sharpen", *self.chains(name="no-diagnostics"), code=65)
+        self.assertIn("no diagnostic files of CmdStan", refused.stderr)
+        self.assertIn("give the CSV files", self.run_command("sharpen", "model.stan", code=78).stderr)
 
     def test_tables(self):
         files = self.chains(name="tables")

@@ -24,6 +24,11 @@ struct ForeignChain {
 SampleResult from_draws(const std::vector<std::string>& names,
                         std::span<const ForeignChain> chains);
 
+/// The result of CmdStan's diagnostic files, as read_stan_csv() read them: positions without
+/// constraints x, momenta p_x, and gradients g_x of the potential energy, minus ours. DataError if
+/// the columns are others.
+SampleResult from_diagnostics(const SampleResult& csv);
+
 /// The quantities of one chain, computed by somebody else: a row for every draw, and one for every
 /// kept state.
 struct ChainQuantities {
