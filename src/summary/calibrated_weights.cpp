@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/fixed_eigen.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 
