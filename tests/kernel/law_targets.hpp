@@ -40,10 +40,10 @@ inline constexpr std::uint64_t seed = 2017;
 inline constexpr double false_alarm_rate = 1e-4;
 
 inline constexpr std::uint64_t replicates = 80000;
-/// Of kernels that enumeration proves, up to what a chain remembers. At the threshold of |z| = 5.8 an
-/// error in a probability of 1/2 is found with 9 chances in 10 if it is 7 standard errors, that is
-/// 0.025 for the chain's own state, and 0.012 with the replicates above; averages over states have
-/// smaller errors. `make test-law` finds a quarter of that.
+/// Of kernels that enumeration proves, up to what a chain remembers. At the threshold of |z| = 5.8
+/// an error in a probability of 1/2 is found with 9 chances in 10 if it is 7 standard errors, that
+/// is 0.025 for the chain's own state, and 0.012 with the replicates above; averages over states
+/// have smaller errors. `make test-law` finds a quarter of that.
 inline constexpr std::uint64_t fewer_replicates = 20000;
 inline constexpr std::uint64_t transitions = 3;
 
@@ -151,7 +151,12 @@ inline const std::vector<Variant>& variants() {
        KernelKind::hmc,
        {.path_steps = 1, .path_steps_most = 6, .weight_by_draws = true}},
       {"NutsDepthLimit", KernelKind::nuts, {}, {.max_depth = 2}, 1, fewer_replicates},
-      {"HmcPersistent", KernelKind::hmc, {.path_steps = 3, .momentum_kept = 0.8}, {}, 1, fewer_replicates},
+      {"HmcPersistent",
+       KernelKind::hmc,
+       {.path_steps = 3, .momentum_kept = 0.8},
+       {},
+       1,
+       fewer_replicates},
       {"HmcPersistentSteps",
        KernelKind::hmc,
        {.path_steps = 1, .momentum_kept = 0.95},
@@ -167,7 +172,13 @@ inline const std::vector<Variant>& variants() {
        {},
        1,
        fewer_replicates},
-      {"Windows", KernelKind::windows, {.path_steps = 6, .window = 2}, {}, 1.3, fewer_replicates, 0.15},
+      {"Windows",
+       KernelKind::windows,
+       {.path_steps = 6, .window = 2},
+       {},
+       1.3,
+       fewer_replicates,
+       0.15},
       {"WindowsUniform",
        KernelKind::windows,
        {.path_steps = 1, .path_steps_most = 9},
