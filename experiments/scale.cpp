@@ -65,7 +65,7 @@ std::size_t sharpening_runs_of(Scale scale, CaseName name) {
   const bool large = name == CaseName::cox || name == CaseName::volatility;
   switch (scale) {
     case Scale::smoke:
-      return name == CaseName::gaussian ? 2 : 0;
+      return name == CaseName::gaussian ? 4 : 0;
     case Scale::quick:
       return large ? 4 : 8;
     case Scale::full:
