@@ -1,6 +1,6 @@
 # Sharper summaries of draws that CmdStan took.
 
-rehmc_sharpen <- function(model, files, data = NULL, ...) {
+rehmc_sharpen <- function(model, files, data = NULL, ..., weights = FALSE) {
   folder <- tempfile("rehmc-")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
@@ -9,10 +9,17 @@ rehmc_sharpen <- function(model, files, data = NULL, ...) {
     stop("files: expected the names of CSV files, or a fit of cmdstanr", call. = FALSE)
   }
   file <- data_file(data, folder)
+  of_draws <- file.path(folder, "weights.csv")
   printed <- run_command(c("sharpen", model_file(model, folder), files, if (!is.null(file)) c("--data", file), "--json",
-                           option_words(list(...))))
-  structure(list(summary = jsonlite::fromJSON(paste(printed, collapse = "\n"), simplifyVector = FALSE)),
+                           if (weights) c("--weights", of_draws), option_words(list(...))))
+  structure(list(summary = jsonlite::fromJSON(paste(printed, collapse = "\n"), simplifyVector = FALSE),
+                 weights = if (weights) exp(read.csv(of_draws)$log_weight)),
             class = "rehmc_sharpened")
+}
+
+weights.rehmc_sharpened <- function(object, ...) {
+  if (is.null(object$weights)) stop("there are no weights; ask for them by rehmc_sharpen(..., weights = TRUE)", call. = FALSE)
+  object$weights
 }
 
 print.rehmc_sharpened <- function(x, digits = 3, ...) {

@@ -65,6 +65,13 @@ check("sharper", all(summary(sharper)$gain > 1) && identical(summary(sharper)$ki
 check("the plain means are those of the draws", all.equal(summary(sharper, "plain")$mean, summary(old, "plain")$mean))
 cmdstanr_fit <- list2env(list(output_files = function() files))
 check("a fit of cmdstanr", identical(summary(rehmc_sharpen(program, cmdstanr_fit, data)), summary(sharper)))
+weighted <- rehmc_sharpen(program, files, data, weights = TRUE)
+share <- weights(weighted)
+mu <- posterior::as_draws_df(old)$mu
+check("weights of draws", length(share) == length(mu) && all(share > 0) && abs(sum(share) - 1) < 1e-9)
+check("they belong to the draws", abs(sum(share * mu) - summary(weighted)$mean[1]) < 2 * summary(weighted, "plain")$mcse_mean[1])
+check("and are not all equal", max(share) > 1.01 * min(share))
+check("none unless asked for", grepl("weights = TRUE", error_of(weights(sharper))))
 check("it prints", any(grepl("mu", utils::capture.output(print(sharper)))))
 check("it prints a run", any(grepl("Stein check", utils::capture.output(print(fit)))))
 
