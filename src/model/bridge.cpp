@@ -338,7 +338,8 @@ void find_coordinates(std::vector<Candidate> candidates, std::size_t dimension,
     if (!constrain(x, at_x) || !constrain(mixed, at_mixed))
       return;  // then nothing can be concluded
     std::erase_if(candidates, [&](const auto& candidate) {
-      const auto [quantity, coordinate] = candidate;
+      const std::size_t quantity = candidate.first;
+      const std::size_t coordinate = candidate.second;
       const double at = x[coordinate];
       std::erase_if(maps[quantity],
                     [&](CoordinateMap map) { return apply(map, at) != at_x[quantity]; });
