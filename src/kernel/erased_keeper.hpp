@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "rehmc/core/direction.hpp"
 #include "rehmc/dynamics/pool.hpp"
@@ -47,5 +48,11 @@ class Erased final : public ErasedKeeper {
  private:
   K keeper_;
 };
+
+/// A function, not a lambda: from within one, clang 14 emits no virtual functions.
+template <class K>
+std::unique_ptr<ErasedKeeper> erased(K keeper) {
+  return std::make_unique<Erased<K>>(keeper);
+}
 
 }  // namespace rehmc

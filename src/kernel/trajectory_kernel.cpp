@@ -93,15 +93,12 @@ void TrajectoryKernel<D>::record_visits(bool record) {
 
 template <Dynamics D>
 void TrajectoryKernel<D>::choose_keeper() {
-  const auto erase = [](auto keeper) -> std::unique_ptr<ErasedKeeper> {
-    return std::make_unique<Erased<decltype(keeper)>>(keeper);
-  };
   erased_.reset();
   if (recording_) {
-    std::visit([&](auto& recycler) { erased_ = erase(KeepAll(recycler, sums_, visits_)); },
+    std::visit([&](auto& recycler) { erased_ = erased(KeepAll(recycler, sums_, visits_)); },
                recycler_);
   } else if (auto* recursive = std::get_if<KeepRecursive<StatePool>>(&recycler_)) {
-    erased_ = erase(KeepAll(*recursive, sums_));
+    erased_ = erased(KeepAll(*recursive, sums_));
   }
 }
 
