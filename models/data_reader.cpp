@@ -179,7 +179,8 @@ std::uint64_t DataReader::integer(const std::string& key, std::uint64_t missing,
   if (has(key)) {
     const json& value = values_->object.at(key);
     const double number = number_at(*this, value, key, range);
-    if (number != std::floor(number)) {
+    const bool fits = value.is_number_unsigned() || number < 0x1p64;
+    if (number != std::floor(number) || !fits) {
       fail(key, shown(value), "a whole number " + range.describe());
     }
     result = value.is_number_unsigned() ? value.get<std::uint64_t>()

@@ -53,6 +53,8 @@ class MetricFile {
       json_ = Json::parse(text);
     } catch (const Json::parse_error& error) {
       fail(fmt::format("not JSON (at byte {}); expected {{\"inv_metric\": [...]}}", error.byte));
+    } catch (const Json::exception& error) {  // a number that no double holds
+      fail(fmt::format("cannot be read as JSON ({})", error.what()));
     }
     if (!json_.is_object() || !json_.contains("inv_metric")) {
       fail(fmt::format("no key 'inv_metric' (found {}); expected {{\"inv_metric\": [...]}}",
