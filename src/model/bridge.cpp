@@ -361,32 +361,34 @@ void find_scaled(const std::vector<Candidate>& candidates, std::size_t dimension
                  const Constrain& constrain) {
   constexpr std::size_t most_others = 32;  // pairs of them are tried
   std::vector<std::optional<MappedCoordinate>> others{std::nullopt};
-  std::map<std::size_t, std::vector<ScaledCoordinate>> forms;  // that agree at all points so far
   for (const auto& [quantity, coordinate] : candidates) {
     const Quantity& parameter = quantities[quantity];
     if (parameter.follows_from_coordinates() && others.size() <= most_others) {
       others.emplace_back(MappedCoordinate{coordinate, parameter.map});
     }
-    if (parameter.coordinate) continue;
-    for (const auto& offset : others) {
-      for (const auto& multiplier : others) {
-        forms[quantity].push_back({coordinate, offset, multiplier});
-      }
-    }
   }
   Stream stream(Address{.iteration = 1}, Purpose::coordinate_search);
-  std::vector<double> x(dimension);
-  std::vector<double> at_x(determined);
-  for (int probe = 0; probe < probes && !forms.empty(); ++probe) {
-    for (double& number : x) number = 4 * stream.uniform() - 2;
-    if (!constrain(x, at_x)) return;
-    for (auto& [quantity, of_quantity] : forms) {
-      const double value = at_x[quantity];
-      std::erase_if(of_quantity, [&](const ScaledCoordinate& form) { return form.at(x) != value; });
-    }
-    std::erase_if(forms, [](const auto& entry) { return entry.second.empty(); });
+  std::vector<std::vector<double>> points(probes, std::vector<double>(dimension));
+  std::vector<std::vector<double>> values(probes, std::vector<double>(determined));
+  for (std::size_t probe = 0; probe < points.size(); ++probe) {
+    for (double& number : points[probe]) number = 4 * stream.uniform() - 2;
+    if (!constrain(points[probe], values[probe])) return;
   }
-  for (const auto& [quantity, of_quantity] : forms) quantities[quantity].scaled = of_quantity[0];
+  for (const auto& candidate : candidates) {
+    Quantity& parameter = quantities[candidate.first];
+    if (parameter.coordinate) continue;
+    const auto agrees = [&](const ScaledCoordinate& form) {
+      for (std::size_t probe = 0; probe < points.size(); ++probe) {
+        if (form.at(points[probe]) != values[probe][candidate.first]) return false;
+      }
+      return true;
+    };
+    for (std::size_t pair = 0; pair < others.size() * others.size() && !parameter.scaled; ++pair) {
+      const ScaledCoordinate form{candidate.second, others[pair / others.size()],
+                                  others[pair % others.size()]};
+      if (agrees(form)) parameter.scaled = form;
+    }
+  }
 }
 
 }  // namespace
