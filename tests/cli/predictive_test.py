@@ -3,6 +3,7 @@
 
 import csv
 import json
+import os
 import pathlib
 import tempfile
 import unittest
@@ -80,6 +81,14 @@ class Predictive(unittest.TestCase):
         total = everything["mu"]["recycled"]["mean"] + everything["s"]["recycled"]["mean"]
         self.assertAlmostEqual(everything["t"]["recycled"]["mean"], total, places=10)
         self.assertLess(everything["effect"]["recycled"]["mcse_mean"], everything["effect"]["plain"]["mcse_mean"])
+
+    def test_predictions_have_no_gain(self):
+        """They are not recycled: a gain of x1.0 would say that they were, in vain."""
+        shown = rehmc("summary", self.run_with(), "mu", "y_rep*", env={**os.environ, "COLUMNS": "120"}).stdout.splitlines()
+        heads = next(line for line in shown if line.startswith("parameter")).split()
+        gains = {row.split()[0]: row.split()[heads.index("gain")] for row in shown if row.startswith(("mu ", "y_rep["))}
+        self.assertRegex(gains.pop("mu"), "^(x|>)")
+        self.assertEqual(gains, {f"y_rep[{i}]": "-" for i in range(1, 6)})
 
     def test_leave_one_out(self):
         run = self.run_with()
