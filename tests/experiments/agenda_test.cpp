@@ -46,7 +46,7 @@ std::vector<Part> parts() {
   all.push_back(overhead);
   all.push_back({"trajectory", {}});
   for (const auto& [section, study, groups] :
-       {std::tuple{"tuning", "gaussian-tuning", 5}, {"gradients", "gaussian-sharpening", 2}}) {
+       {std::tuple{"tuning", "gaussian-tuning", 5}, {"gradients", "gaussian-sharpening", 4}}) {
     Part& part = all.emplace_back(Part{section, {"gaussian-preparation"}});
     add(part, study, groups);
   }
