@@ -20,7 +20,7 @@ class Trial:
     warmup: float  # gradients of all chains
     ess: float  # least bulk ESS of DRAWS draws per chain, per 1000 gradients of warmup and draws
     answer: list  # gradients to each of PRECISIONS
-    seconds: list  # of the processor, likewise
+    seconds: list  # the same for processor time
     means: list
     sds: list
     stopped: list = dataclasses.field(default_factory=list)  # rehmc: the means where it stopped, for each of PRECISIONS

@@ -1,4 +1,4 @@
-"""What a reader must know beside the numbers: errata of the paper, and why some of its claims are not met."""
+"""What a reader must know besides the numbers: errata of the paper, and why some of its claims are not met."""
 
 # Of the paper; each was checked by enumeration, by simulation or by computation.
 ERRATA = [
