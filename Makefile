@@ -31,9 +31,12 @@ run: dependencies $(RELEASE)/build.ninja ## install what is needed, build, sampl
 build: dependencies $(RELEASE)/build.ninja ## build everything for this machine into build/release
 	@cmake --build $(RELEASE)
 
+# The environment of the readers is installed while the compiler runs.
 .PHONY: test
-test: test-dependencies rooms check-format python toolchains $(ECOSYSTEM)/installed ## install what is needed, build, and run every test
-	@cmake --build $(RELEASE) --target all_verify_interface_header_sets
+test: test-dependencies rooms check-format python-configured ## install what is needed, build, and run every test
+	@$(MAKE) --no-print-directory $(ECOSYSTEM)/installed & cmake --build $(RELEASE) --target all all_verify_interface_header_sets; \
+		built=$$?; wait $$! && exit $$built
+	@$(RELEASE)/rehmc stan install
 	@ctest --preset release -j $(JOBS)
 
 # The package stands in build/release/python, with links to its source: PYTHONPATH=build/release/python python3.

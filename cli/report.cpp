@@ -13,6 +13,7 @@
 #include "rehmc/core/shell_word.hpp"
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
+#include "rehmc/job/run_lock.hpp"
 
 namespace rehmc::cli {
 

@@ -13,6 +13,7 @@
 #include "rehmc/core/shell_word.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/job/manifest.hpp"
+#include "rehmc/job/run_lock.hpp"
 #include "run_job.hpp"
 
 namespace rehmc::cli {

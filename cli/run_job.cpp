@@ -68,21 +68,6 @@ std::string resume_command(const RunFolder& folder) {
   return "rehmc resume " + shell_word(folder.path().string());
 }
 
-}  // namespace
-
-void add_show_options(Command command, ShowOptions& options) {
-  command.option("--progress", options.progress, "how to show progress: auto, plain, json or none")
-      .show_default()
-      .words({"auto", "plain", "json", "none"});
-  command.flag("--quiet,-q", options.quiet, "print warnings and errors only");
-  command.flag("--strict", options.strict, "exit with code 1 if there are warnings");
-  command.flag("--verbose", options.verbose, "print every message of the model immediately");
-  command.flag("--all", options.all,
-               "show everything: long vectors, generated quantities and constants too");
-}
-
-namespace {
-
 /// Passes on a line of the model immediately.
 void print_line(const std::string& line) { tell("model: {}\n", line); }
 
@@ -120,10 +105,6 @@ void print_messages(const OpenedModel& model, const Manifest& manifest) {
     tell("  and {} lines of other kinds\n", grouped(messages.others()));
   }
 }
-
-}  // namespace
-
-namespace {
 
 int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
                const ShowOptions& options) {
@@ -187,6 +168,17 @@ int take_draws(const OpenedModel& model, const Manifest& manifest, const RunFold
 }
 
 }  // namespace
+
+void add_show_options(Command command, ShowOptions& options) {
+  command.option("--progress", options.progress, "how to show progress: auto, plain, json or none")
+      .show_default()
+      .words({"auto", "plain", "json", "none"});
+  command.flag("--quiet,-q", options.quiet, "print warnings and errors only");
+  command.flag("--strict", options.strict, "exit with code 1 if there are warnings");
+  command.flag("--verbose", options.verbose, "print every message of the model immediately");
+  command.flag("--all", options.all,
+               "show everything: long vectors, generated quantities and constants too");
+}
 
 int run_job(const OpenedModel& model, const Manifest& manifest, const RunFolder& folder,
             const ShowOptions& options) {

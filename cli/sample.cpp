@@ -11,6 +11,7 @@
 #include "open_model.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/files.hpp"
+#include "rehmc/job/create_folder.hpp"
 #include "rehmc/job/init_file.hpp"
 #include "rehmc/job/manifest.hpp"
 #include "rehmc/job/predictive.hpp"
@@ -369,10 +370,6 @@ void add_sampling_options(Command command, SampleOptions& options) {
   command.option("--path-jitter", options.path_jitter,
                  "hmc: random factor on the path length, LEAST:MOST, or a fraction below 1");
 }
-
-}  // namespace
-
-namespace {
 
 void add_sample_options(Command command, const std::shared_ptr<SampleOptions>& options,
                         Action& chosen) {

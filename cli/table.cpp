@@ -318,6 +318,14 @@ std::string sharpening_text(const RunSummary& summary) {
   return text;
 }
 
+/// A name with several indices has commas.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + "\"";
+}
+
 }  // namespace
 
 std::string grouped(std::uint64_t count) {
@@ -358,18 +366,6 @@ std::string summary_table(const RunSummary& summary, const TableOptions& options
               ? ""
               : wrapped(recycling_text(summary)) + wrapped(sharpening_text(summary)));
 }
-
-namespace {
-
-/// A name with several indices has commas.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + "\"";
-}
-
-}  // namespace
 
 std::string summary_csv(const RunSummary& summary) {
   std::string text = "name,estimate,mean,mcse_mean,ess_mean,sd,mcse_sd,ess_sd";

@@ -2,8 +2,8 @@
 # template instantiated once.
 #
 # rehmc_unity(TARGET) groups the sources of the target, with REHMC_UNITY alone. Files of different folders are never in
-# one group, so what a file declares for itself must have a name of its own in its folder, and no farther. Files with
-# compile options of their own are compiled alone.
+# one group, so names that a file declares for itself need to be unique only within its folder. Files with compile
+# options of their own are compiled alone.
 set(REHMC_UNITY_SIZE 8)  # files; more save little, and let a core wait for the last group
 function(rehmc_unity target)
   if(NOT REHMC_UNITY)

@@ -54,14 +54,14 @@ std::vector<Place> places_of(const SampleResult& csv, const BridgeDensity& model
 
 /// Rounding breaks what Stan checks more strictly than files have digits: that simplexes sum to 1,
 /// that rows of Cholesky factors of correlations and unit vectors have length 1, that others sum to
-/// 0. Mends rows that nearly do.
-void mend_rounding(Json& json) {
+/// 0. Corrects rows that nearly do.
+void correct_rounding(Json& json) {
   constexpr double most_rounding = 1e-4;
   const bool numbers =
       json.is_array() && std::ranges::all_of(json, [](const Json& v) { return v.is_number(); });
   if (!numbers) {
     if (json.is_structured()) {
-      for (Json& part : json) mend_rounding(part);
+      for (Json& part : json) correct_rounding(part);
     }
     return;
   }
@@ -98,7 +98,7 @@ std::vector<double> taken_back(const BridgeDensity& model, Json parameters) {
   try {
     return model.unconstrain(parameters.dump());
   } catch (const DataError&) {
-    mend_rounding(parameters);
+    correct_rounding(parameters);
     return model.unconstrain(parameters.dump());
   }
 }

@@ -10,6 +10,7 @@
 #include "rehmc/core/files.hpp"
 #include "rehmc/core/hash.hpp"
 #include "rehmc/core/shell_word.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/core/suggest.hpp"
 #include "stan/data.hpp"
 #include "stan/interpret.hpp"
@@ -90,16 +91,11 @@ std::string program_identity(const Program& program, Backend backend, const Data
                                   program.whole, data.text));
 }
 
-/// Elements are named theta.1, and parts of tuples pair:1.
-std::string variable_of(const std::string& quantity) {
-  return quantity.substr(0, quantity.find_first_of(".:"));
-}
-
 void mark_determined(BridgeDensity& density, const Program& program) {
   const std::set<std::string> random = random_quantities(program.whole);
   std::set<std::string> determined;
   for (const Quantity& quantity : density.quantities()) {
-    if (quantity.generated && !random.contains(variable_of(quantity.name))) {
+    if (quantity.generated && !random.contains(csv_variable(quantity.name))) {
       determined.insert(quantity.name);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/json_depth.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/core/suggest.hpp"
 
 namespace rehmc::stan {
@@ -19,19 +20,16 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr int most_tries = 100;
 
-/// "theta" of "theta.1.2" and of "theta:1".
-std::string variable(const std::string& name) { return name.substr(0, name.find_first_of(".:")); }
-
 void check_keys(const OrderedJson& object, const std::string& file, const BridgeDensity& model) {
   if (!object.is_object()) {
     throw DataError(fmt::format(
         "{}: found {}, expected an object such as {{\"{}\": 0.5}}, or an array of objects", file,
-        object.type_name(), variable(model.quantities().front().name)));
+        object.type_name(), csv_variable(model.quantities().front().name)));
   }
   std::vector<std::string> known;
   for (const Quantity& quantity : model.quantities()) {
-    if (known.empty() || known.back() != variable(quantity.name)) {
-      known.push_back(variable(quantity.name));
+    if (known.empty() || known.back() != csv_variable(quantity.name)) {
+      known.push_back(csv_variable(quantity.name));
     }
   }
   for (const auto& [key, value] : object.items()) {
@@ -44,8 +42,8 @@ void check_keys(const OrderedJson& object, const std::string& file, const Bridge
 
 /// Puts a number at the position in its name: "a.2.1" into an array of arrays, "a:1" into a tuple.
 void put(OrderedJson& tree, const std::string& name, double value) {
-  OrderedJson* place = &tree[variable(name)];
-  std::size_t at = variable(name).size();
+  OrderedJson* place = &tree[csv_variable(name)];
+  std::size_t at = csv_variable(name).size();
   while (at < name.size()) {
     const std::size_t end = std::min(name.find_first_of(".:", at + 1), name.size());
     const std::string index = name.substr(at + 1, end - at - 1);

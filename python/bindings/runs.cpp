@@ -19,6 +19,7 @@
 #include "callbacks.hpp"
 #include "models.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/job/create_folder.hpp"
 #include "rehmc/job/finish.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/model/padded.hpp"

@@ -46,7 +46,7 @@ std::string with_indices(std::string_view text) {
 std::vector<std::string> variables_of(const std::vector<std::string>& csv_names) {
   std::vector<std::string> variables;
   for (const std::string& name : csv_names) {
-    std::string variable = name.substr(0, name.find_first_of(".:"));
+    std::string variable = csv_variable(name);
     if (variables.empty() || variables.back() != variable) variables.push_back(std::move(variable));
   }
   return variables;
@@ -76,6 +76,10 @@ std::string stan_name(std::string_view csv_name) {
     name += ".";
     csv_name.remove_prefix(colon + 1);
   }
+}
+
+std::string csv_variable(std::string_view csv_name) {
+  return std::string(csv_name.substr(0, csv_name.find_first_of(".:")));
 }
 
 std::string_view variable_of(std::string_view stan_name) {

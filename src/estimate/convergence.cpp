@@ -139,11 +139,6 @@ double rhat(Chains chains) {
   return rhat_of(table, sorted_values(table), rank_normalised(split_chains(table)));
 }
 
-double rhat_basic(Chains chains, bool split) {
-  const auto table = gather(chains);
-  return rhat_of(split ? split_chains(table) : table);
-}
-
 double ess_bulk(Chains chains) {
   return EffectiveSize{}(rank_normalised(split_chains(gather(chains))));
 }
@@ -164,12 +159,6 @@ double ess_mean(Chains chains) { return ess_basic(chains, true); }
 double ess_sd(Chains chains) {
   EffectiveSize effective_size;
   return ess_sd_of(gather(chains), effective_size);
-}
-
-double ess_quantile(Chains chains, double probability) {
-  const auto table = gather(chains);
-  EffectiveSize effective_size;
-  return ess_quantile_of(table, sorted_values(table), probability, effective_size);
 }
 
 double mcse_mean(Chains chains) {

@@ -15,6 +15,7 @@
 #include "output_checksums.hpp"
 #include "rehmc/core/files.hpp"
 #include "rehmc/core/hash.hpp"
+#include "rehmc/core/stan_name.hpp"
 #include "rehmc/job/predictive.hpp"
 #include "rehmc/job/until.hpp"
 #include "rehmc/output/durable_file.hpp"
@@ -47,24 +48,6 @@ bool is_cheap(std::size_t scalars, const SampleResult& result) {
   return static_cast<double>(scalars) * states * numbers_per_scalar <= cheap * sampling;
 }
 
-}  // namespace
-
-std::vector<std::size_t> summarised_columns(const RunSettings& settings,
-                                            const SampleResult& result) {
-  std::vector<std::size_t> parameters = columns_of_parameters(result);
-  std::vector<std::size_t> all = columns_of_states(result);
-  const auto judges_errors = [&] {
-    if (settings.until.empty()) return false;
-    return std::ranges::any_of(parse_until(settings.until),
-                               [](const Condition& c) { return c.about_error(); });
-  };
-  const bool wanted =
-      settings.sharpen_all || judges_errors() || is_cheap(all.size() - parameters.size(), result);
-  return wanted ? all : parameters;
-}
-
-namespace {
-
 /// Stands for all draws and everything else that estimates are computed from, but not for dates.
 std::string estimates_key(const RunFolder& folder, const Manifest& manifest) {
   ArchiveWriter key;
@@ -85,22 +68,12 @@ void add_data(const RunFolder& folder, const SampleResult& result, NetcdfInfo& i
   if (!info.log_likelihood.empty()) observed.insert("y");
   for (const std::size_t column : info.predictive) {
     const std::string& name = result.names[column];
-    observed.insert(predicted_name(name.substr(0, name.find_first_of(".:"))));
+    observed.insert(predicted_name(csv_variable(name)));
   }
   for (auto& [name, array] : data_arrays(read_file(folder.data()))) {
     (observed.contains(name) ? info.observed : info.constant)[name] = std::move(array);
   }
 }
-
-}  // namespace
-
-std::optional<RunSummary> stored_summary(const RunFolder& folder, const Manifest& manifest,
-                                         SampleResult& result) {
-  if (!std::filesystem::exists(folder.estimates())) return std::nullopt;
-  return restore_summary(read_file(folder.estimates()), estimates_key(folder, manifest), result);
-}
-
-namespace {
 
 /// The variables that replicate data which the folder has.
 std::vector<PredictiveCheck> predictive_checks(const RunFolder& folder, const Manifest& manifest,
@@ -110,7 +83,7 @@ std::vector<PredictiveCheck> predictive_checks(const RunFolder& folder, const Ma
   for (const std::size_t column :
        predictive_columns(manifest.settings, result.quantities).predictive) {
     const std::string& name = result.names[column];
-    const std::string variable = name.substr(0, name.find_first_of(".:"));
+    const std::string variable = csv_variable(name);
     if (checks.empty() || checks.back().name != variable) checks.push_back({variable, {}, {}});
     checks.back().columns.push_back(column);
   }
@@ -137,7 +110,35 @@ void write_page(const RunFolder& folder, const Manifest& manifest, const SampleR
   write_whole(folder.report(), report_page(result, summary, info));
 }
 
+RunSummary with_loo(const Manifest& manifest, const SampleResult& result, RunSummary summary) {
+  const auto observations = predictive_columns(manifest.settings, result.quantities).log_likelihood;
+  if (!observations.empty() && !summary.from_chunks) {
+    summary.loo = summarise_loo(result, observations);
+  }
+  return summary;
+}
+
 }  // namespace
+
+std::vector<std::size_t> summarised_columns(const RunSettings& settings,
+                                            const SampleResult& result) {
+  std::vector<std::size_t> parameters = columns_of_parameters(result);
+  std::vector<std::size_t> all = columns_of_states(result);
+  const auto judges_errors = [&] {
+    if (settings.until.empty()) return false;
+    return std::ranges::any_of(parse_until(settings.until),
+                               [](const Condition& c) { return c.about_error(); });
+  };
+  const bool wanted =
+      settings.sharpen_all || judges_errors() || is_cheap(all.size() - parameters.size(), result);
+  return wanted ? all : parameters;
+}
+
+std::optional<RunSummary> stored_summary(const RunFolder& folder, const Manifest& manifest,
+                                         SampleResult& result) {
+  if (!std::filesystem::exists(folder.estimates())) return std::nullopt;
+  return restore_summary(read_file(folder.estimates()), estimates_key(folder, manifest), result);
+}
 
 void write_report(const RunFolder& folder, const Manifest& manifest, const SampleResult& result,
                   const RunSummary& summary) {
@@ -160,18 +161,6 @@ void export_netcdf(const std::filesystem::path& path, const RunFolder& folder,
   add_data(folder, result, info);
   write_netcdf(path, result, info);
 }
-
-namespace {
-
-RunSummary with_loo(const Manifest& manifest, const SampleResult& result, RunSummary summary) {
-  const auto observations = predictive_columns(manifest.settings, result.quantities).log_likelihood;
-  if (!observations.empty() && !summary.from_chunks) {
-    summary.loo = summarise_loo(result, observations);
-  }
-  return summary;
-}
-
-}  // namespace
 
 RunSummary summarise_job(const Manifest& manifest, const SampleResult& result, bool sharpen) {
   return with_loo(manifest, result, summarise_run(result, sharpen));

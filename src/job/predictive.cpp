@@ -9,15 +9,11 @@
 #include <string_view>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/stan_name.hpp"
 
 namespace rehmc {
 
 namespace {
-
-/// Elements are named theta.1, and parts of tuples pair:1.
-std::string variable_of(const std::string& name) {
-  return name.substr(0, name.find_first_of(".:"));
-}
 
 std::vector<std::size_t> matching(const std::vector<std::string>& patterns,
                                   const std::vector<Quantity>& recorded, std::string_view option) {
@@ -25,7 +21,7 @@ std::vector<std::size_t> matching(const std::vector<std::string>& patterns,
   for (const std::string& pattern : patterns) {
     bool any = false;
     for (std::size_t i = 0; i < recorded.size(); ++i) {
-      if (fnmatch(pattern.c_str(), variable_of(recorded[i].name).c_str(), 0) != 0) continue;
+      if (fnmatch(pattern.c_str(), csv_variable(recorded[i].name).c_str(), 0) != 0) continue;
       columns.insert(i);
       any = true;
     }
@@ -41,7 +37,7 @@ std::vector<std::size_t> usual(const std::vector<Quantity>& recorded,
                                const std::vector<const char*>& patterns) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < recorded.size(); ++i) {
-    const std::string variable = variable_of(recorded[i].name);
+    const std::string variable = csv_variable(recorded[i].name);
     const auto fits = [&](const char* p) { return fnmatch(p, variable.c_str(), 0) == 0; };
     if (recorded[i].generated && std::any_of(patterns.begin(), patterns.end(), fits)) {
       columns.push_back(i);

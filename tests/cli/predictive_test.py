@@ -83,7 +83,7 @@ class Predictive(unittest.TestCase):
         self.assertLess(everything["effect"]["recycled"]["mcse_mean"], everything["effect"]["plain"]["mcse_mean"])
 
     def test_predictions_have_no_gain(self):
-        """They are not recycled: a gain of x1.0 would say that they were, in vain."""
+        """They are not recycled: a gain of x1.0 would suggest that they were, without effect."""
         shown = rehmc("summary", self.run_with(), "mu", "y_rep*", env={**os.environ, "COLUMNS": "120"}).stdout.splitlines()
         heads = next(line for line in shown if line.startswith("parameter")).split()
         gains = {row.split()[0]: row.split()[heads.index("gain")] for row in shown if row.startswith(("mu ", "y_rep["))}

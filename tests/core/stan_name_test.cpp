@@ -17,6 +17,9 @@ TEST(StanName, WritesIndicesInBrackets) {
   EXPECT_EQ(stan_name(""), "");
   EXPECT_EQ(variable_of("L[2,10]"), "L");
   EXPECT_EQ(variable_of("mu"), "mu");
+  EXPECT_EQ(csv_variable("L.2.10"), "L");
+  EXPECT_EQ(csv_variable("t:1.2"), "t");
+  EXPECT_EQ(csv_variable("mu"), "mu");
 }
 
 TEST(StanName, PatternsMatchBothSpellings) {

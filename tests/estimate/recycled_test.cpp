@@ -15,6 +15,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/core/random.hpp"
+#include "tests/estimate/basic_diagnostics.hpp"
 
 namespace rehmc::recycled_test {
 namespace {
@@ -319,7 +320,7 @@ TEST(PlainEstimate, CollectsTheDiagnosticsOfConvergence) {
   EXPECT_DOUBLE_EQ(estimate.mcse_sd, mcse_sd(chains));
   EXPECT_DOUBLE_EQ(estimate.ess_sd, ess_sd(chains));
   for (const auto& quantile : estimate.quantiles) {
-    EXPECT_DOUBLE_EQ(quantile.ess, ess_quantile(chains, quantile.probability));
+    EXPECT_DOUBLE_EQ(quantile.ess, basic::ess_quantile(chains, quantile.probability));
     EXPECT_DOUBLE_EQ(quantile.mcse, mcse_quantile(chains, quantile.probability));
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/job/create_folder.hpp"
 
 namespace rehmc {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "models/log_exponential.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/job/create_folder.hpp"
 #include "rehmc/job/job.hpp"
 #include "rehmc/run/chain.hpp"
 #include "rehmc/run/sample.hpp"

@@ -10,6 +10,7 @@
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/running/running_estimate.hpp"
+#include "tests/estimate/basic_diagnostics.hpp"
 
 namespace rehmc::running_test {
 namespace {
@@ -146,7 +147,7 @@ TEST(RunningSummary, AgreesWithStoredDraws) {
   EXPECT_NEAR(running.plain.mean, plain.mean, 1e-8 * plain.sd);
   EXPECT_NEAR(running.plain.sd, plain.sd, 1e-8 * plain.sd);
   // All draws lie in full chunks, so that the halves are the same.
-  EXPECT_NEAR(running.rhat, rhat_basic(draws), 1e-8);
+  EXPECT_NEAR(running.rhat, basic::rhat_basic(draws), 1e-8);
   // Two estimates of the same errors; the one from 64 chunks varies by a tenth.
   EXPECT_NEAR(std::log(running.plain.mcse_mean / plain.mcse_mean), 0, 0.4);
   EXPECT_NEAR(std::log(running.plain.mcse_sd / plain.mcse_sd), 0, 0.4);
@@ -331,7 +332,7 @@ TEST(RunningSummary, ChainsThatDisagreeShow) {
     }
   }
   const RunningEstimate running = estimate_of(chains);
-  EXPECT_NEAR(running.rhat, rhat_basic(series_of(chains, &Chain::draws)), 1e-10);
+  EXPECT_NEAR(running.rhat, basic::rhat_basic(series_of(chains, &Chain::draws)), 1e-10);
   EXPECT_GT(running.rhat, 1.1);
   EXPECT_LT(running.plain.ess_mean, 20);
   EXPECT_LT(running.recycled->ess_mean, 20);

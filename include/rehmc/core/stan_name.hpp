@@ -11,6 +11,9 @@ namespace rehmc {
 /// part of the second tuple of an array, t.2:1, is t[2].1.
 std::string stan_name(std::string_view csv_name);
 
+/// The variable that a name of a CSV file belongs to: theta of theta.1.2, t of t.2:1.
+std::string csv_variable(std::string_view csv_name);
+
 /// The name without its indices: theta of theta[1,2].
 std::string_view variable_of(std::string_view stan_name);
 

@@ -29,8 +29,6 @@ namespace rehmc {
 
 /// The larger of the bulk and the tail (folded) rank-normalised split R-hat.
 double rhat(Chains chains);
-/// R-hat of the draws themselves, without ranks (Gelman, Rubin 1992; Gelman et al. 2013).
-double rhat_basic(Chains chains, bool split = true);
 
 /// ESS for the centre of the distribution: that of the rank-normalised draws.
 double ess_bulk(Chains chains);
@@ -41,7 +39,6 @@ double ess_tail(Chains chains);
 double ess_basic(Chains chains, bool split = true);
 double ess_mean(Chains chains);
 double ess_sd(Chains chains);
-double ess_quantile(Chains chains, double probability);
 
 double mcse_mean(Chains chains);
 double mcse_sd(Chains chains);

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "rehmc/job/run_lock.hpp"
 #include "rehmc/job/run_settings.hpp"
 #include "rehmc/output/run_folder.hpp"
 
@@ -48,16 +47,5 @@ void write_manifest(const RunFolder& folder, const Manifest& manifest);
 /// DataError, or NoInputError, if this is not a run folder, not one that this version understands,
 /// or if the manifest was changed after it was written.
 Manifest read_manifest(const RunFolder& folder);
-
-/// Creates the folder of a new run and locks it. An existing folder is used only if it is empty;
-/// with `force` also if it holds a run that nobody is writing, whose files are then removed.
-/// CreateError names the obstacle.
-RunLock create_run_folder(const RunFolder& folder, bool force);
-
-/// Removes the files of a run, and the folder if nothing else is in it.
-void remove_run(const RunFolder& folder);
-
-/// Creates the first of NAME-1, NAME-2, ... that does not exist yet. CreateError if that fails.
-std::filesystem::path create_free_folder(const std::string& name);
 
 }  // namespace rehmc

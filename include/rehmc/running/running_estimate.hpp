@@ -22,8 +22,8 @@ struct RunningEstimate {
   /// Absent without gradients, and where the recycled one has no errors. Its quantiles, and the
   /// mean or the sd where no feature helped, are the recycled ones. Tails are not judged.
   std::optional<SharpenedEstimate> sharpened;
-  /// Of the chains' own draws split in halves, without ranks (as rhat_basic, up to a draw more or
-  /// less in a half); NaN unless the condition is ordinary.
+  /// Of the chains' own draws split in halves, up to a draw more or less in a half, without ranks
+  /// (Gelman et al. 2013); NaN unless the condition is ordinary.
   double rhat = nan_value;
   /// ESS of the mean from chunks about the means of their half chains, and its degrees of freedom:
   /// for most_healthy_rhat().
