@@ -11,10 +11,8 @@ namespace {
 /// A symmetric matrix must have its rank from more states than it has rows, with a margin.
 constexpr Eigen::Index states_per_coordinate = 2;
 constexpr Eigen::Index more_states = 10;
-/// Small enough for condition numbers of 1e8.
-constexpr double ridge = 1e-10;
 
-Eigen::MatrixXd squares(const Eigen::MatrixXd& rows, double divisor) {
+Eigen::MatrixXd squares(const Eigen::MatrixXd& rows, double divisor, double ridge) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rows.cols(), rows.cols());
   result.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose(), 1 / divisor);
   result.diagonal().array() += ridge;
@@ -23,7 +21,7 @@ Eigen::MatrixXd squares(const Eigen::MatrixXd& rows, double divisor) {
 
 }  // namespace
 
-std::optional<UnitMoments> UnitMoments::of(const CentredStates& states) {
+std::optional<UnitMoments> UnitMoments::of(const CentredStates& states, double ridge) {
   if (states.x.rows() < states_per_coordinate * states.x.cols() + more_states) return std::nullopt;
   UnitMoments moments;
   moments.unit = variance_ratio(states).cwiseSqrt();
@@ -31,8 +29,8 @@ std::optional<UnitMoments> UnitMoments::of(const CentredStates& states) {
   const Eigen::MatrixXd x = states.x * moments.unit.cwiseInverse().asDiagonal();
   const Eigen::MatrixXd g = states.g * moments.unit.asDiagonal();
   const double size = x.squaredNorm() / static_cast<double>(x.cols());
-  moments.xx = squares(x, size);
-  moments.gg = squares(g, size);
+  moments.xx = squares(x, size, ridge);
+  moments.gg = squares(g, size, ridge);
   moments.gx.noalias() = g.transpose() * x / size;
   if (!moments.xx.allFinite() || !moments.gg.allFinite()) return std::nullopt;
   return moments;

@@ -46,7 +46,10 @@ constexpr double good_spread_per_coordinate = 0.02;
 /// A climb that has not arrived after one leg goes on if the leg gained more than this for every
 /// coordinate.
 constexpr double gain_of_far_tail = 10;
-constexpr std::uint64_t most_legs = 4;
+constexpr std::uint64_t most_legs = 16;
+/// For every coordinate, a spike cannot account for more than this, not even if all scales are
+/// smaller by the factor exp(100). From so far below, chains find their way in a few iterations.
+constexpr double gain_of_spike = 100;
 
 std::uint64_t gradients_of_leg(std::size_t dimension) {
   return 50 + 2 * std::min<std::uint64_t>(dimension, 200);
@@ -57,10 +60,12 @@ struct PathPoint {
   VectorXd x;
   VectorXd gradient;
   InverseHessian inverse_hessian;
+  double height;  ///< the log density
 };
 
 struct Path {
   std::vector<PathPoint> points;  ///< evenly spaced along the path, and the last one
+  double foot = -infinity;        ///< the log density where it began
   bool arrived = false;
   std::uint64_t steps = 0;
 
@@ -82,6 +87,13 @@ struct Path {
   std::uint64_t stride = 1;
 };
 
+struct Trial {
+  VectorXd x;
+  VectorXd gradient;
+  double height;
+  double length;
+};
+
 class Climb {
  public:
   Climb(Guard& guard, std::span<const double> from, double gain = small_gain)
@@ -90,30 +102,34 @@ class Climb {
         leg_(gradients_of_leg(from.size())),
         here_{Eigen::Map<const VectorXd>(from.data(), static_cast<Eigen::Index>(from.size())),
               {},
-              InverseHessian(VectorXd())} {
+              InverseHessian(VectorXd()),
+              -infinity} {
     here_.gradient.resize(here_.x.size());
-    height_ = evaluate(here_.x, here_.gradient);
+    here_.height = evaluate(here_.x, here_.gradient);
     here_.inverse_hessian.reset(here_.gradient);
   }
 
-  double height() const { return height_; }
+  double height() const { return here_.height; }
 
   Path run() {
     Path path;
     int small = 0;
-    double foot = height_;  // of this leg
+    path.foot = here_.height;
+    double foot = here_.height;  // of this leg
     most_ = guard_.evaluations() + leg_;
-    for (std::uint64_t leg = 1; std::isfinite(height_);) {
+    for (std::uint64_t leg = 1; std::isfinite(here_.height);) {
       if (guard_.evaluations() >= most_) {
-        if (leg++ == most_legs || height_ - foot < far()) break;
-        foot = height_;
+        if (leg++ == most_legs || here_.height - foot < far()) break;
+        foot = here_.height;
         most_ += leg_;
+        // The curvature of a far tail says nothing about what comes after it.
+        here_.inverse_hessian.reset(here_.gradient);
       }
-      const double before = height_;
+      const double before = here_.height;
       const bool moved = step();
       if (moved) path.add(here_);
       if (!moved && !converged_) break;
-      small = height_ - before < gain_ ? small + 1 : 0;
+      small = here_.height - before < gain_ ? small + 1 : 0;
       if (moved && small < small_gains) continue;
       path.arrived = !rises(path);
       if (path.arrived) break;
@@ -141,21 +157,36 @@ class Climb {
     }
     converged_ = slope < gain_ * gain_;
     if (converged_ || !std::isfinite(slope)) return false;
-    double length = 1;
+    return climb_along(direction, slope);
+  }
+
+  /// The first trial that rises enough; from there on along the same line for as long as the
+  /// density gets steeper, for then it is not concave, and an inverse Hessian cannot tell how far
+  /// to go.
+  bool climb_along(const VectorXd& direction, double slope) {
     VectorXd gradient(here_.x.size());
+    std::optional<Trial> best;
+    double length = 1;
     for (int trial = 0; trial < most_trials; ++trial) {
       const VectorXd x = here_.x + length * direction;
       const double height = evaluate(x, gradient);
-      if (height >= height_ + least_share * length * slope) {
-        learn(x - here_.x, here_.gradient - gradient, length);
-        here_.x = x;
-        here_.gradient = gradient;
-        height_ = height;
-        return true;
+      const double least = here_.height + least_share * length * slope;
+      if (height >= std::max(least, best ? best->height : -infinity)) {
+        best = Trial{x, gradient, height, length};
+        if (!(gradient.dot(direction) > slope)) break;
+        length *= lengthening;
+      } else if (best) {
+        break;
+      } else {
+        length = shorter(length, slope, height - here_.height, gradient.dot(direction));
       }
-      length = shorter(length, slope, height - height_, gradient.dot(direction));
     }
-    return false;
+    if (!best) return false;
+    learn(best->x - here_.x, here_.gradient - best->gradient, best->length);
+    here_.x = best->x;
+    here_.gradient = best->gradient;
+    here_.height = best->height;
+    return true;
   }
 
   void learn(const VectorXd& step, const VectorXd& change, double length) {
@@ -208,7 +239,7 @@ class Climb {
     const double length = std::max(least, std::min(1.0, 2 * gain_ / steepness));
     VectorXd gradient(direction.size());
     const double height = evaluate(here_.x + length / steepness * direction, gradient);
-    return height - height_ >= gain_;
+    return height - here_.height >= gain_;
   }
 
   Guard& guard_;
@@ -216,7 +247,6 @@ class Climb {
   std::uint64_t leg_;
   std::uint64_t most_ = 0;
   PathPoint here_;
-  double height_ = -infinity;
   bool converged_ = false;
 };
 
@@ -281,6 +311,18 @@ Approximation best_on(const Path& path, Guard& guard, const Address& address) {
   return best;
 }
 
+/// Moves a start that is too low for a spike alone to account for: to the first point of the path
+/// from which the climb gained no more than spikes offer.
+void leave_far_tail(FoundStart& start, const Path& path) {
+  if (path.points.empty()) return;
+  const PathPoint& last = path.points.back();
+  const double enough = last.height - gain_of_spike * static_cast<double>(last.x.size());
+  if (path.foot >= enough) return;
+  const auto first =
+      std::ranges::find_if(path.points, [&](const PathPoint& p) { return p.height >= enough; });
+  start.position.assign(first->x.begin(), first->x.end());
+}
+
 }  // namespace
 
 std::uint64_t most_start_gradients(std::size_t dimension) {
@@ -292,7 +334,10 @@ FoundStart find_start(Guard& guard, std::span<const double> from, const Address&
   const Path path = Climb(guard, from).run();
   FoundStart start{{from.begin(), from.end()}, nullptr, path.steps};
   // A climb that does not arrive may be in a spike, where differences of the ELBO are mostly noise.
-  if (!path.arrived) return start;
+  if (!path.arrived) {
+    leave_far_tail(start, path);
+    return start;
+  }
   Approximation best = best_on(path, guard, address);
   if (best.draw.size() == 0) return start;
   start.position.assign(best.draw.begin(), best.draw.end());

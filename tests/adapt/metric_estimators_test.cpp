@@ -3,6 +3,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <cmath>
 #include <limits>
@@ -98,6 +99,27 @@ TEST(DenseEstimators, AreExactForANormalDensity) {
   const MatrixXd raw = states.x.transpose() * states.x;
   const auto plain = make_dense_metric(6, {raw.data(), 36});
   EXPECT_GT(error_of(*plain, covariance), 0.1);
+}
+
+// So it is where chains have moved by 1/300 of what they should in some directions, because their
+// metric was poor: the ridge must not count for more there than the states.
+TEST(DenseEstimators, AreExactWhereChainsHaveHardlyMoved) {
+  constexpr Index d = 20;
+  const VectorXd variances =
+      VectorXd::LinSpaced(d, -3, 3).array().unaryExpr([](double e) { return std::pow(10.0, e); });
+  const MatrixXd covariance = rotated(variances);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> axes(covariance);
+  const VectorXd moved =
+      VectorXd::LinSpaced(d, 0, -2.5).array().unaryExpr([](double e) { return std::pow(10.0, e); });
+  const MatrixXd z = normals(100, d, 2);
+  CentredStates states;
+  states.draws = 100;
+  const VectorXd sds = axes.eigenvalues().cwiseSqrt();
+  states.x = z * (moved.cwiseProduct(sds)).asDiagonal() * axes.eigenvectors().transpose() / 10;
+  states.g = -z * (moved.cwiseQuotient(sds)).asDiagonal() * axes.eigenvectors().transpose() / 10;
+  const auto geometric = dense_geometric(states);
+  ASSERT_NE(geometric, nullptr);
+  EXPECT_LT(error_of(*geometric, covariance), 0.01);
 }
 
 TEST(DenseEstimators, ReturnNothingFromTooFewStates) {

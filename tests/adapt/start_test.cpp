@@ -11,8 +11,10 @@
 
 #include "models/correlated_normal.hpp"
 #include "models/diagonal_normal.hpp"
+#include "models/eight_schools.hpp"
 #include "models/funnel.hpp"
 #include "models/hierarchical_logistic.hpp"
+#include "models/linear_regression.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
@@ -130,6 +132,37 @@ TEST(Start, IsFoundFromAFarTail) {
     Numbers start(3);
     for (double& x : start) x = 4 * stream.uniform() - 2;
     EXPECT_NE(from(density, start, c).metric, nullptr) << start[0] << ' ' << start[1];
+  }
+}
+
+Numbers uniform_start(std::size_t dimension, double radius, std::uint32_t chain) {
+  Stream stream({8, chain, 0}, Purpose::test);
+  Numbers start(dimension);
+  for (double& x : start) x = radius * (2 * stream.uniform() - 1);
+  return start;
+}
+
+// A regression whose scale is sampled as its logarithm: gradients at these points are up to 10^45.
+TEST(Start, IsFoundWhereGradientsAreEnormous) {
+  const Density density = LinearRegression(simulate_linear_data({.predictors = 6}));
+  for (std::uint32_t c = 0; c < 40; ++c) {
+    const Numbers start = uniform_start(7, 50, c);
+    EXPECT_NE(from(density, start, c).metric, nullptr) << "log sigma " << start.back();
+  }
+}
+
+// There is no top to be found, but the far tail is left, in which log densities are down to -10^48,
+// and the spike is not entered: the start is about 1000 below the end of the climb at most.
+TEST(Start, LeavesAFarTailWithoutATop) {
+  const Density density = EightSchoolsCentred();
+  Guard guard(density);
+  Numbers gradient(10);
+  for (std::uint32_t c = 0; c < 40; ++c) {
+    const FoundStart far = from(density, uniform_start(10, 50, c), c);
+    EXPECT_EQ(far.metric, nullptr);
+    const double height = guard(far.position, gradient);
+    EXPECT_GT(height, -1200) << "chain " << c;
+    EXPECT_LT(height, 0) << "chain " << c;
   }
 }
 
