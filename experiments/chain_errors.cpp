@@ -14,25 +14,32 @@ Bins::Bins(std::span<const double> quantile, std::span<const double> sd) {
   }
 }
 
-void Places::find(const Bins& of, std::span<const double> values, std::size_t first) {
-  constexpr std::size_t count = Bins::count;
-  const double* const low = of.low.data() + first;
-  const double* const scale = of.scale.data() + first;
+void Bins::find(std::span<const double> values, std::size_t first, std::uint8_t* found) const {
+  const double* const lows = low.data() + first;
+  const double* const scales = scale.data() + first;
+  const double* const x = values.data();
   const std::size_t d = values.size();
-  // First all bins, vectorised; then those of high values, without a branch, because which values
-  // are high cannot be predicted.
-  bins_.resize(d);
-  places_.resize(d);
 #pragma omp simd
   for (std::size_t i = 0; i < d; ++i) {
-    const double at = (values[i] - low[i]) * scale[i];
-    bins_[i] = static_cast<std::int32_t>(std::min(std::max(at + 1, 0.0), double{count}));
+    const double at = (x[i] - lows[i]) * scales[i];
+    found[i] = static_cast<std::uint8_t>(
+        static_cast<std::int32_t>(std::min(std::max(at + 1, 0.0), double{count})));
   }
+}
+
+void Places::find(const Bins& of, std::span<const double> values) {
+  bins_.resize(values.size());
+  of.find(values, 0, bins_.data());
+  find(bins_);
+}
+
+void Places::find(std::span<const std::uint8_t> bins) {
+  places_.resize(bins.size());
+  // Without a branch, because which values are high cannot be predicted.
   std::size_t end = 0;
-  for (std::size_t i = 0; i < d; ++i) {
-    places_[end] =
-        static_cast<std::uint32_t>((first + i) * count) + static_cast<std::uint32_t>(bins_[i] - 1);
-    end += bins_[i] > 0;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    places_[end] = static_cast<std::uint32_t>(i * Bins::count + bins[i] - 1);
+    end += bins[i] > 0;
   }
   end_ = end;
 }
@@ -47,22 +54,32 @@ ArmSums::ArmSums(std::size_t arms, std::span<const double> centre, const Bins& b
 
 void ArmSums::add(std::span<const std::span<const double>> states, const ArmShares& shares) {
   distances_.resize(std::max(distances_.size(), states.size()));
-  weights_.assign(states.size() * width_, 0);
-  used_.assign(states.size(), false);
-  for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
-    const double mass = shares.mass(arm);
-    masses_[arm] += mass;
-    for (const Share& share : shares.for_histogram(arm)) {
-      weights_[share.state * width_ + arm] += static_cast<float>(mass * share.weight);
-      used_[share.state] = true;
-    }
-  }
+  add_weights(shares, states.size());
   const std::size_t d = centre_.size();
   for (std::size_t from = 0; from < d; from += tile) {
     const std::size_t size = std::min(tile, d - from);
     add_distances(states, from, size);
     for (std::size_t arm = 0; arm < sums_.size(); ++arm) add_moments(shares, arm, from, size);
-    add_to_histograms(states, from, size);
+  }
+}
+
+/// Gives the states that histograms use a place among those that wait.
+void ArmSums::add_weights(const ArmShares& shares, std::size_t states) {
+  make_room(states);
+  weights_.assign(states * width_, 0);
+  waiting_places_.assign(states, not_waiting);
+  for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
+    const double mass = shares.mass(arm);
+    masses_[arm] += mass;
+    for (const Share& share : shares.for_histogram(arm)) {
+      weights_[share.state * width_ + arm] += static_cast<float>(mass * share.weight);
+      waiting_places_[share.state] = 0;
+    }
+  }
+  for (std::size_t s = 0; s < states; ++s) {
+    if (waiting_places_[s] == not_waiting) continue;
+    std::copy_n(&weights_[s * width_], width_, &waiting_weights_[waiting_ * width_]);
+    waiting_places_[s] = waiting_++;
   }
 }
 
@@ -74,6 +91,8 @@ void ArmSums::add_distances(std::span<const std::span<const double>> states, std
     float* const distance = distances_[s].data();
 #pragma omp simd
     for (std::size_t i = 0; i < size; ++i) distance[i] = static_cast<float>(x[i] - centre[i]);
+    if (waiting_places_[s] == not_waiting) continue;
+    bins_.find({x, size}, from, waiting_bins(from, waiting_places_[s]));
   }
 }
 
@@ -102,21 +121,34 @@ void ArmSums::add_moments(const ArmShares& shares, std::size_t arm, std::size_t 
   }
 }
 
-void ArmSums::add_to_histograms(std::span<const std::span<const double>> states, std::size_t from,
-                                std::size_t size) {
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    if (!used_[s]) continue;
-    places_.find(bins_, states[s].subspan(from, size), from);
-    const float* const weights = weights_.data() + s * width_;
-    for (const std::uint32_t place : places_.found()) {
-      float* const counts = counts_.data() + (place + place / Bins::count) * width_;
-#pragma omp simd
-      for (std::size_t arm = 0; arm < width_; ++arm) counts[arm] += weights[arm];
-    }
-  }
+void ArmSums::make_room(std::size_t states) {
+  if (waiting_ + states <= room_) return;
+  empty_waiting_room();
+  if (states <= room_) return;
+  room_ = std::max(states, most_waiting);
+  // What is beyond the last parameter stays 0, which is no bin.
+  waiting_bins_.assign((centre_.size() + tile - 1) / tile * tile * room_, 0);
+  waiting_weights_.resize(room_ * width_);
 }
 
-void ArmSums::estimate(std::size_t arm, Statistic statistic, std::span<double> out) const {
+/// Every histogram takes the states in the order of the chain.
+void ArmSums::empty_waiting_room() {
+  for (std::size_t from = 0; from < centre_.size(); from += tile) {
+    for (std::size_t place = 0; place < waiting_; ++place) {
+      places_.find({waiting_bins(from, place), tile});
+      const float* const weights = &waiting_weights_[place * width_];
+      for (const std::uint32_t bin : places_.found()) {
+        float* const counts = &counts_[(from * rows + bin + bin / Bins::count) * width_];
+#pragma omp simd
+        for (std::size_t arm = 0; arm < width_; ++arm) counts[arm] += weights[arm];
+      }
+    }
+  }
+  waiting_ = 0;
+}
+
+void ArmSums::estimate(std::size_t arm, Statistic statistic, std::span<double> out) {
+  empty_waiting_room();
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double mean = sums_[arm][i] / masses_[arm];
     switch (statistic) {

@@ -23,7 +23,7 @@ struct Setting {
   std::size_t component_arm;
 };
 
-std::array<std::vector<float>, statistics> squared_errors(const ArmSums& sums, std::size_t arm,
+std::array<std::vector<float>, statistics> squared_errors(ArmSums& sums, std::size_t arm,
                                                           const Truth& truth) {
   std::array<std::vector<float>, statistics> result;
   std::vector<double> estimate(truth.centre.size());
