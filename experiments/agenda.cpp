@@ -64,7 +64,7 @@ void Agenda::plan_studies(CaseName name, const WantedParts& wanted) {
   for (const StudyPart& part : studies_of(name)) {
     if (!is_wanted(wanted, name, part)) continue;
     plan_foundation(name);
-    const Size size = size_of_study(scale_, name, part.variant);
+    const Size size = size_of_study(scale_, name, part.kind, part.variant);
     const auto iterations =
         static_cast<double>(size.chains * size.iterations) / static_cast<double>(size.groups);
     plan_groups(part.name, size.groups, iterations * costs_of(name).iteration[place_of(part.kind)]);

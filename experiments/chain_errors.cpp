@@ -4,8 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 namespace rehmc::experiments {
+
+namespace {
+
+constexpr std::size_t lanes = 8;
+using Floats [[gnu::vector_size(lanes * sizeof(float)), gnu::may_alias]] = float;
+/// Sums of so many lanes stay in registers while states are added.
+constexpr std::size_t in_registers = 4;
+
+}  // namespace
 
 Bins::Bins(std::span<const double> quantile, std::span<const double> sd) {
   for (std::size_t i = 0; i < quantile.size(); ++i) {
@@ -29,17 +40,13 @@ void Bins::find(std::span<const double> values, std::size_t first, std::uint8_t*
 
 void Places::find(const Bins& of, std::span<const double> values) {
   bins_.resize(values.size());
+  places_.resize(values.size());
   of.find(values, 0, bins_.data());
-  find(bins_);
-}
-
-void Places::find(std::span<const std::uint8_t> bins) {
-  places_.resize(bins.size());
   // Without a branch, because which values are high cannot be predicted.
   std::size_t end = 0;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    places_[end] = static_cast<std::uint32_t>(i * Bins::count + bins[i] - 1);
-    end += bins[i] > 0;
+  for (std::size_t i = 0; i < bins_.size(); ++i) {
+    places_[end] = static_cast<std::uint32_t>(i * Bins::count + bins_[i] - 1);
+    end += bins_[i] > 0;
   }
   end_ = end;
 }
@@ -47,10 +54,11 @@ void Places::find(std::span<const std::uint8_t> bins) {
 ArmSums::ArmSums(std::size_t arms, std::span<const double> centre, const Bins& bins)
     : centre_(centre),
       bins_(bins),
-      width_((arms + 7) / 8 * 8),
+      groups_((arms + 7) / 8),
       masses_(arms),
       sums_(arms, std::vector<double>(2 * centre.size())),
-      counts_(centre.size() * rows * width_) {}
+      counts_((centre.size() + parameters_at_once - 1) / parameters_at_once * parameters_at_once *
+              rows * groups_) {}
 
 void ArmSums::add(std::span<const std::span<const double>> states, const ArmShares& shares) {
   distances_.resize(std::max(distances_.size(), states.size()));
@@ -66,19 +74,20 @@ void ArmSums::add(std::span<const std::span<const double>> states, const ArmShar
 /// Gives the states that histograms use a place among those that wait.
 void ArmSums::add_weights(const ArmShares& shares, std::size_t states) {
   make_room(states);
-  weights_.assign(states * width_, 0);
+  weights_.assign(states * groups_, {});
   waiting_places_.assign(states, not_waiting);
   for (std::size_t arm = 0; arm < sums_.size(); ++arm) {
     const double mass = shares.mass(arm);
     masses_[arm] += mass;
     for (const Share& share : shares.for_histogram(arm)) {
-      weights_[share.state * width_ + arm] += static_cast<float>(mass * share.weight);
+      weights_[share.state * groups_ + arm / 8].of[arm % 8] +=
+          static_cast<float>(mass * share.weight);
       waiting_places_[share.state] = 0;
     }
   }
   for (std::size_t s = 0; s < states; ++s) {
     if (waiting_places_[s] == not_waiting) continue;
-    std::copy_n(&weights_[s * width_], width_, &waiting_weights_[waiting_ * width_]);
+    std::copy_n(&weights_[s * groups_], groups_, &waiting_weights_[waiting_ * groups_]);
     waiting_places_[s] = waiting_++;
   }
 }
@@ -88,7 +97,7 @@ void ArmSums::add_distances(std::span<const std::span<const double>> states, std
   const double* const centre = centre_.data() + from;
   for (std::size_t s = 0; s < states.size(); ++s) {
     const double* const x = states[s].data() + from;
-    float* const distance = distances_[s].data();
+    float* const distance = distances_[s].of.data();
 #pragma omp simd
     for (std::size_t i = 0; i < size; ++i) distance[i] = static_cast<float>(x[i] - centre[i]);
     if (waiting_places_[s] == not_waiting) continue;
@@ -99,25 +108,31 @@ void ArmSums::add_distances(std::span<const std::span<const double>> states, std
 void ArmSums::add_moments(const ArmShares& shares, std::size_t arm, std::size_t from,
                           std::size_t size) {
   // Of whole tiles, whose loops have no rest; what is beyond the last parameter is not used.
-  std::array<float, tile> first{};
-  std::array<float, tile> second{};
-  for (const auto& [state, share] : shares.of(arm)) {
-    const float* const distance = distances_[state].data();
-    const auto weight = static_cast<float>(share);
-#pragma omp simd
-    for (std::size_t i = 0; i < tile; ++i) {
-      const float weighted = weight * distance[i];
-      first[i] += weighted;
-      second[i] += weighted * distance[i];
+  Distances first;
+  Distances second;
+  for (std::size_t part = 0; part < tile; part += in_registers * lanes) {
+    Floats sum[in_registers]{};
+    Floats square[in_registers]{};
+    for (const auto& [state, share] : shares.of(arm)) {
+      const auto* const distance =
+          reinterpret_cast<const Floats*>(distances_[state].of.data() + part);
+      const Floats weight = Floats{} + static_cast<float>(share);
+      for (std::size_t r = 0; r < in_registers; ++r) {
+        const Floats weighted = weight * distance[r];
+        sum[r] += weighted;
+        square[r] += weighted * distance[r];
+      }
     }
+    std::memcpy(first.of.data() + part, sum, sizeof sum);
+    std::memcpy(second.of.data() + part, square, sizeof square);
   }
   const double mass = shares.mass(arm);
   double* const sums = sums_[arm].data() + from;
   double* const squares = sums + centre_.size();
 #pragma omp simd
   for (std::size_t i = 0; i < size; ++i) {
-    sums[i] += mass * static_cast<double>(first[i]);
-    squares[i] += mass * static_cast<double>(second[i]);
+    sums[i] += mass * static_cast<double>(first.of[i]);
+    squares[i] += mass * static_cast<double>(second.of[i]);
   }
 }
 
@@ -128,23 +143,35 @@ void ArmSums::make_room(std::size_t states) {
   room_ = std::max(states, most_waiting);
   // What is beyond the last parameter stays 0, which is no bin.
   waiting_bins_.assign((centre_.size() + tile - 1) / tile * tile * room_, 0);
-  waiting_weights_.resize(room_ * width_);
+  waiting_weights_.resize(room_ * groups_);
 }
 
-/// Every histogram takes the states in the order of the chain.
+/// Every histogram takes the states in the order of the chain. What is below the bins is counted as
+/// well: three of four values are, and which cannot be predicted.
 void ArmSums::empty_waiting_room() {
-  for (std::size_t from = 0; from < centre_.size(); from += tile) {
-    for (std::size_t place = 0; place < waiting_; ++place) {
-      places_.find({waiting_bins(from, place), tile});
-      const float* const weights = &waiting_weights_[place * width_];
-      for (const std::uint32_t bin : places_.found()) {
-        float* const counts = &counts_[(from * rows + bin + bin / Bins::count) * width_];
-#pragma omp simd
-        for (std::size_t arm = 0; arm < width_; ++arm) counts[arm] += weights[arm];
+  // Loops whose length the compiler knows: most studies have two groups of arms.
+  if (groups_ == 2) {
+    fill_histograms(std::integral_constant<std::size_t, 2>{});
+  } else {
+    fill_histograms(groups_);
+  }
+  waiting_ = 0;
+}
+
+template <class Groups>
+void ArmSums::fill_histograms(Groups groups) {
+  for (std::size_t from = 0; from < centre_.size(); from += parameters_at_once) {
+    const std::size_t in_tile = from % tile;
+    Arms* const counts = &counts_[from * rows * groups];
+    const std::uint8_t* bins = waiting_bins(from - in_tile, 0) + in_tile;
+    const Arms* weights = waiting_weights_.data();
+    for (std::size_t place = 0; place < waiting_; ++place, bins += tile, weights += groups) {
+      for (std::size_t i = 0; i < parameters_at_once; ++i) {
+        Arms* const row = counts + (i * rows + bins[i]) * groups;
+        for (std::size_t group = 0; group < groups; ++group) row[group].add(weights[group]);
       }
     }
   }
-  waiting_ = 0;
 }
 
 void ArmSums::estimate(std::size_t arm, Statistic statistic, std::span<double> out) {
@@ -159,7 +186,9 @@ void ArmSums::estimate(std::size_t arm, Statistic statistic, std::span<double> o
         out[i] = sums_[arm][out.size() + i] / masses_[arm] - mean * mean;
         break;
       case Statistic::quantile:
-        out[i] = bins_.quantile(i, &counts_[i * rows * width_ + arm], masses_[arm], width_);
+        out[i] = bins_.quantile_of(i, masses_[arm], [&](std::size_t bin) {
+          return counts_[(i * rows + 1 + bin) * groups_ + arm / 8].of[arm % 8];
+        });
         break;
     }
   }

@@ -115,8 +115,8 @@ void append_settings(const CaseResults& results, KernelKind kind, Table& table) 
                 traits(kind).shape == TrajectoryShape::path
                     ? hmc_length
                     : gains.leapfrogs() * step_size(results.preparation, kind),
-                results.size.chains, results.size.iterations, results.truth.iterations,
-                truth_share(results, kind), gains.seconds(),
+                static_cast<std::size_t>(gains.total().chains), results.size.iterations,
+                results.truth.iterations, truth_share(results, kind), gains.seconds(),
                 1e6 * gains.seconds() / gains.leapfrogs_in_all(),
                 results.test_case.exact ? "exact" : "NUTS, all states recycled"});
 }
@@ -284,7 +284,7 @@ namespace {
 
 /// All its pieces are there.
 bool is_stored(const Workshop& workshop, CaseName name, const StudyPart& part) {
-  const std::size_t groups = size_of_study(workshop.scale, name, part.variant).groups;
+  const std::size_t groups = size_of_study(workshop.scale, name, part.kind, part.variant).groups;
   for (std::size_t g = 0; g < groups; ++g) {
     if (!workshop.holds(fmt::format("{}-{}", part.name, g))) return false;
   }
