@@ -20,11 +20,11 @@ struct Costs {
 Costs costs_of(CaseName name) {
   switch (name) {
     case CaseName::gaussian:
-      return {{2.5e-4, 5e-4, 5e-4}, 0.33, 8};
+      return {{1.5e-4, 2.5e-4, 2.7e-4}, 0.33, 8};
     case CaseName::logistic:
       return {{4e-4, 6e-4, 6e-4}, 4.8, 12};
     case CaseName::volatility:
-      return {{2.4e-3, 3e-3, 3.5e-3}, 0, 70};
+      return {{1.3e-3, 2.7e-3, 3e-3}, 0, 70};
     default:
       return {{7e-3, 6e-3, 6e-3}, 0, 100};
   }
