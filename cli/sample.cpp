@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "command.hpp"
 #include "display.hpp"
@@ -54,6 +55,10 @@ struct SampleOptions {
   ShowOptions show;
   /// Numbers that rooms declare as settings, by name: where each goes.
   std::map<std::string, std::vector<std::function<void(const std::string&)>>> numbers;
+  /// Of options that only some kernels have: which.
+  std::map<std::string, std::set<SettingsGroup>> of_kernels{
+      {"--path-jitter", {SettingsGroup::hmc}}};
+  std::vector<std::string> given;  ///< those of them that were given
 };
 
 /// Reads a whole number or a decimal one; nothing else is allowed.
@@ -88,6 +93,13 @@ void add_settings(Command command, SampleOptions& options) {
                                                          : "";
     auto& value = owner.*(setting.field);
     using Value = std::decay_t<decltype(value)>;
+    using Owner = std::decay_t<decltype(owner)>;
+    if constexpr (std::same_as<Owner, NutsSettings>) {
+      options.of_kernels[option].insert(SettingsGroup::nuts);
+    }
+    if constexpr (std::same_as<Owner, HmcSettings>) {
+      options.of_kernels[option].insert(SettingsGroup::hmc);
+    }
     const bool known = options.numbers.contains(option);
     options.numbers[option].push_back(
         [&value, option](const std::string& text) { read_number(option, text, value); });
@@ -96,6 +108,7 @@ void add_settings(Command command, SampleOptions& options) {
       if (option == "--draws") options.draws_given = true;
       if (option == "--step-size") options.step_size_given = true;
       if (option == "--path-length") options.path_length_given = true;
+      if (options.of_kernels.contains(option)) options.given.push_back(option);
       for (const auto& each : options.numbers[option]) each(text);
     };
     if constexpr (std::same_as<Value, bool>) {
@@ -223,6 +236,17 @@ bool parse_sharpen(const std::string& word) {
   return word != "none";
 }
 
+/// An option of other kernels would be ignored without a word.
+void require_options_of(KernelKind kind, const SampleOptions& options) {
+  for (const std::string& option : options.given) {
+    const std::set<SettingsGroup>& groups = options.of_kernels.at(option);
+    if (groups.contains(traits(kind).settings)) continue;
+    throw ConfigError(fmt::format(
+        "{}: kernel {} has no such setting; use {}", option, describe(kind),
+        groups.contains(SettingsGroup::hmc) ? "hmc, symmetric or windows" : "nuts or nuts-slice"));
+  }
+}
+
 int sample(SampleOptions& options) {
   RunSettings& run = options.run;
   SampleSettings& settings = run.sample;
@@ -234,7 +258,10 @@ int sample(SampleOptions& options) {
   settings.warmup.schedule = parse_warmup_schedule(options.warmup_schedule);
   settings.start_kind = parse_start(options.start);
   settings.warmup.metric_from = parse_metric_source(options.metric_from);
-  if (!options.path_jitter.empty()) set_jitter(settings.kernel.hmc, options.path_jitter);
+  if (!options.path_jitter.empty()) {
+    set_jitter(settings.kernel.hmc, options.path_jitter);
+    options.given.emplace_back("--path-jitter");
+  }
   run.store_draws = !options.no_draws;
   run.store_gradients = !options.no_sharpen_data;
   settings.sharpen = parse_sharpen(options.sharpen);
@@ -254,6 +281,7 @@ int sample(SampleOptions& options) {
   set_init(options.init, model, run);
   if (!options.metric_file.empty()) set_metric_file(options, model.density.dimension());
   run.check();
+  require_options_of(settings.kernel.kind, options);
   manifest.settings = run;
   manifest.given = given_words(options, !settings.start.empty());
   // Invalid words, patterns and combinations are reported before a folder is created.

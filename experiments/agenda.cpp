@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "experiments/results.hpp"
-
 namespace rehmc::experiments {
 
 namespace {
@@ -22,11 +20,11 @@ struct Costs {
 Costs costs_of(CaseName name) {
   switch (name) {
     case CaseName::gaussian:
-      return {{2.5e-4, 5e-4, 5e-4}, 0.33, 8};
+      return {{1.5e-4, 2.5e-4, 2.7e-4}, 0.33, 8};
     case CaseName::logistic:
       return {{4e-4, 6e-4, 6e-4}, 4.8, 12};
     case CaseName::volatility:
-      return {{2.4e-3, 3e-3, 3.5e-3}, 0, 70};
+      return {{1.3e-3, 2.7e-3, 3e-3}, 0, 70};
     default:
       return {{7e-3, 6e-3, 6e-3}, 0, 100};
   }
@@ -36,12 +34,12 @@ constexpr double overhead_round = 0.4;
 
 }  // namespace
 
-Agenda::Agenda(Scale scale, const std::set<std::string>& sections) : scale_(scale) {
+Agenda::Agenda(Scale scale, const WantedParts& wanted) : scale_(scale) {
   for (const CaseName name : all_cases) {
-    if (sections.contains(describe(name))) plan_studies(name);
-    if (sections.contains("tuning")) plan_tuning(name);
-    if (sections.contains("gradients")) plan_gradients(name);
-    if (sections.contains("overhead")) plan_overhead(name);
+    plan_studies(name, wanted);
+    if (wanted.contains("tuning")) plan_tuning(name);
+    if (wanted.contains("gradients")) plan_gradients(name);
+    if (wanted.contains("overhead")) plan_overhead(name);
   }
 }
 
@@ -62,22 +60,14 @@ void Agenda::plan_foundation(CaseName name) {
                   static_cast<double>(Size::truth_groups));
 }
 
-void Agenda::plan_studies(CaseName name) {
-  plan_foundation(name);
-  const Size size = size_of(scale_, name);
-  const auto iterations =
-      static_cast<double>(size.chains * size.iterations) / static_cast<double>(size.groups);
-  for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
-    const KernelKind kind = all_kernels[k];
-    const double each = iterations * costs_of(name).iteration[k];
-    plan_groups(study_name(name, kind), size.groups, each);
-    if (kind != KernelKind::hmc) continue;
-    for (const auto& [variant, about] : variant_names(name)) {
-      const Size part = size_of_study(scale_, name, variant);
-      plan_groups(study_name(name, kind, variant), part.groups,
-                  each * static_cast<double>(part.chains * size.groups) /
-                      static_cast<double>(part.groups * size.chains));
-    }
+void Agenda::plan_studies(CaseName name, const WantedParts& wanted) {
+  for (const StudyPart& part : studies_of(name)) {
+    if (!is_wanted(wanted, name, part)) continue;
+    plan_foundation(name);
+    const Size size = size_of_study(scale_, name, part.kind, part.variant);
+    const auto iterations =
+        static_cast<double>(size.chains * size.iterations) / static_cast<double>(size.groups);
+    plan_groups(part.name, size.groups, iterations * costs_of(name).iteration[place_of(part.kind)]);
   }
 }
 

@@ -3,17 +3,16 @@
 
 #include <filesystem>
 #include <map>
-#include <set>
 #include <string>
 
-#include "experiments/scale.hpp"
+#include "experiments/results.hpp"
 
 namespace rehmc::experiments {
 
-/// The pieces of all wanted sections by their names, with rough costs.
+/// The pieces of all wanted sections and studies by their names, with rough costs.
 class Agenda {
  public:
-  Agenda(Scale scale, const std::set<std::string>& sections);
+  Agenda(Scale scale, const WantedParts& wanted);
 
   /// Pieces that an earlier run finished take no time.
   void forget_finished(const std::filesystem::path& folder);
@@ -22,7 +21,7 @@ class Agenda {
 
  private:
   void plan_foundation(CaseName name);
-  void plan_studies(CaseName name);
+  void plan_studies(CaseName name, const WantedParts& wanted);
   void plan_tuning(CaseName name);
   void plan_gradients(CaseName name);
   void plan_overhead(CaseName name);

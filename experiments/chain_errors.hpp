@@ -27,14 +27,17 @@ struct Bins {
   /// Centred at (roughly) the quantile, with (roughly) the sd.
   Bins(std::span<const double> quantile, std::span<const double> sd);
 
+  /// The bins of values of the parameters from the `first` on, counted from 1; 0 for values below
+  /// them. Those above are in the last.
+  void find(std::span<const double> values, std::size_t first, std::uint8_t* found) const;
+
   /// The value that a share of 2.5% of the total weight exceeds, interpolated within its bin;
-  /// clipped to the bins. Counts of neighbouring bins are `apart` numbers from each other.
-  template <class Number>
-  double quantile(std::size_t parameter, const Number* counts, double total,
-                  std::size_t apart = 1) const {
+  /// clipped to the bins.
+  template <class CountOf>
+  double quantile_of(std::size_t parameter, double total, CountOf&& count_of) const {
     double above = (1 - upper_probability) * total;
     for (std::size_t b = count; b-- > 0;) {
-      const double here = counts[b * apart];
+      const double here = count_of(b);
       if (here >= above && here > 0) {
         const double fraction = 1 - above / here;
         return low[parameter] + (static_cast<double>(b) + fraction) / scale[parameter];
@@ -43,18 +46,19 @@ struct Bins {
     }
     return low[parameter];
   }
+  double quantile(std::size_t parameter, const double* counts, double total) const {
+    return quantile_of(parameter, total, [&](std::size_t b) { return counts[b]; });
+  }
 };
 
-/// The indices (parameter * Bins::count + bin) that values fall into; those below the first bin
-/// have none, those above the last are in it.
+/// Which of some values have a bin, and its index (parameter * Bins::count + bin).
 class Places {
  public:
-  /// The values are those of the parameters from the `first` on.
-  void find(const Bins& of, std::span<const double> values, std::size_t first = 0);
+  void find(const Bins& of, std::span<const double> values);
   std::span<const std::uint32_t> found() const { return {places_.data(), end_}; }
 
  private:
-  std::vector<std::int32_t> bins_;
+  std::vector<std::uint8_t> bins_;
   std::vector<std::uint32_t> places_;
   std::size_t end_ = 0;
 };
@@ -69,33 +73,60 @@ class ArmSums {
   void add(std::span<const std::span<const double>> states, const ArmShares& shares);
 
   /// The estimate of a statistic by an arm, for all parameters.
-  void estimate(std::size_t arm, Statistic statistic, std::span<double> out) const;
+  void estimate(std::size_t arm, Statistic statistic, std::span<double> out);
   double mass(std::size_t arm) const { return masses_[arm]; }  ///< of all its draws
 
  private:
-  /// Parameters at a time: their distances in a hundred states, and the histograms of all arms,
-  /// stay in the cache.
+  /// Parameters at a time, whose distances in a hundred states stay in the cache.
   static constexpr std::size_t tile = 64;
-  /// Of the histograms of a parameter: one more than there are bins, so that bins of neighbouring
-  /// parameters are no power of two apart, which a cache could not hold together.
+  /// Of the histograms of a parameter: first what is below the bins, then the bins.
   static constexpr std::size_t rows = Bins::count + 1;
+  /// States that wait for the histograms. Those of all parameters do not fit into a cache: they
+  /// are passed through once for many draws, and a few of them take all states that wait.
+  static constexpr std::size_t most_waiting = 1024;
+  /// So many that their histograms fit into the fastest cache.
+  static constexpr std::size_t parameters_at_once = 8;
+
+  /// Numbers of eight arms, which are added together.
+  struct alignas(32) Arms {
+    std::array<float, 8> of{};
+    void add(const Arms& other) {
+#pragma omp simd
+      for (std::size_t a = 0; a < of.size(); ++a) of[a] += other.of[a];
+    }
+  };
+  struct alignas(32) Distances {
+    std::array<float, tile> of;
+  };
+
+  void add_weights(const ArmShares& shares, std::size_t states);
   void add_distances(std::span<const std::span<const double>> states, std::size_t from,
                      std::size_t size);
   void add_moments(const ArmShares& shares, std::size_t arm, std::size_t from, std::size_t size);
-  void add_to_histograms(std::span<const std::span<const double>> states, std::size_t from,
-                         std::size_t size);
+  void make_room(std::size_t states);
+  void empty_waiting_room();
+  template <class Groups>
+  void fill_histograms(Groups groups);
+  std::uint8_t* waiting_bins(std::size_t from, std::size_t place) {
+    return &waiting_bins_[(from / tile * room_ + place) * tile];
+  }
 
   std::span<const double> centre_;
   const Bins& bins_;
-  std::size_t width_;                      ///< numbers of a bin: one per arm, and padding
+  std::size_t groups_;                     ///< of arms
   std::vector<double> masses_;             ///< by arm
   std::vector<std::vector<double>> sums_;  ///< by arm: x - centre, then its square
-  std::vector<float> counts_;              ///< by parameter, bin and arm
-  // Scratch, by state.
-  std::vector<float> weights_;  ///< in the histograms, by arm
-  std::vector<bool> used_;      ///< by a histogram
-  std::vector<std::array<float, tile>> distances_;
-  Places places_;
+  std::vector<Arms> counts_;               ///< by parameter, row and group of arms
+  // States that wait for the histograms.
+  std::size_t room_ = 0;  ///< for so many
+  std::size_t waiting_ = 0;
+  std::vector<std::uint8_t> waiting_bins_;  ///< by tile, state and parameter of the tile
+  std::vector<Arms> waiting_weights_;       ///< by state and group of arms
+  // Scratch, by state of a draw.
+  std::vector<Arms> weights_;                ///< in the histograms, by group of arms
+  std::vector<std::size_t> waiting_places_;  ///< not_waiting: used by no histogram
+  std::vector<Distances> distances_;
+  static constexpr std::size_t not_waiting = static_cast<std::size_t>(-1);
 };
 
 }  // namespace rehmc::experiments

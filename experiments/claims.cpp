@@ -82,6 +82,7 @@ class CaseClaims {
 
   /// Gains of variances and quantiles, with the number of states of the paper.
   void gains(KernelKind kind, double least_percent, double most_percent, const std::string& paper) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const auto log2 = gains.mean_log2(gains.study().paper_arm);
     const double least = std::log2(1 + least_percent / 100);
@@ -107,6 +108,7 @@ class CaseClaims {
 
   /// No variance and no quantile loses.
   void uniform(KernelKind kind) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const std::size_t arm = gains.study().paper_arm;
     const auto variance = gains.signs(arm, Statistic::variance, certainty);
@@ -123,6 +125,7 @@ class CaseClaims {
   }
 
   void worst_means(KernelKind kind) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const Measured worst = gains.worst_mixing(gains.study().paper_arm, Statistic::mean);
     const auto signs = gains.signs(gains.study().paper_arm, Statistic::mean, certainty);
@@ -135,6 +138,7 @@ class CaseClaims {
   }
 
   void lengths(double hmc, double nuts, const std::string& remark = "") {
+    if (!has({KernelKind::hmc, KernelKind::nuts_slice})) return;
     const double path = results_.of(KernelKind::hmc).leapfrogs();
     const double tree = results_.of(KernelKind::nuts_slice).leapfrogs();
     const bool path_fits = within_factor(path, hmc, same_within);
@@ -152,6 +156,7 @@ class CaseClaims {
 
   /// The paper halves the number of states as long as 95% of the effective sample size remain.
   void sufficient(KernelKind kind, double paper, const std::string& of) {
+    if (!has({kind})) return;
     const std::vector<CountShare> shares = count_shares(results_, kind);
     const CountShare* fewest = nullptr;
     const CountShare* papers = nullptr;
@@ -188,6 +193,7 @@ class CaseClaims {
 
   /// The paper recycled every state here: by its criterion, half of them are not within 5%.
   void all_needed(KernelKind kind, int steps) {
+    if (!has({kind})) return;
     const std::vector<CountShare> shares = count_shares(results_, kind);
     const CountShare& half = shares.at(1);
     add(fmt::format("sufficient-{}", describe(kind)),
@@ -199,6 +205,7 @@ class CaseClaims {
   }
 
   void means(KernelKind kind, bool lose, const std::string& paper, const std::string& remark) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const Measured mean = gains.mean_log2(gains.study().paper_arm)[0];
     add(fmt::format("means-{}", describe(kind)),
@@ -232,6 +239,7 @@ class CaseClaims {
 
   /// Plain means that are better than independent draws.
   void no_super_efficiency(KernelKind kind) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const std::vector<double> ess = gains.ess_per_iteration(0, Statistic::mean);
     const auto above_one =
@@ -249,6 +257,7 @@ class CaseClaims {
 
   /// Some means gain little where variances and quantiles gain.
   void little_gain(KernelKind kind) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const std::size_t arm = gains.study().paper_arm;
     const double little = std::log2(1.2);
@@ -272,7 +281,7 @@ class CaseClaims {
   /// The first attempt at the path lengths of the Gaussian.
   void periodicity() {
     const VariantResults* periodic = results_.variant(periodic_variant);
-    if (periodic == nullptr) return;
+    if (periodic == nullptr || !has({KernelKind::hmc})) return;
     const Gains gains(periodic->study);
     const Gains& wide = results_.of(KernelKind::hmc);
     double worst = HUGE_VAL;
@@ -294,6 +303,7 @@ class CaseClaims {
 
   /// Evenly spread states are better than random ones, on average over the numbers tried.
   void spread_over_simple() {
+    if (!has({KernelKind::nuts_slice})) return;
     const Gains& gains = results_.of(KernelKind::nuts_slice);
     std::string measured;
     std::string errors;
@@ -314,6 +324,7 @@ class CaseClaims {
 
   /// The share of the quantile's effective sample size that two states per iteration keep.
   void fading() {
+    if (!has({KernelKind::hmc, KernelKind::nuts_slice})) return;
     const auto share_of_two = [&](KernelKind kind) {
       const Gains& gains = results_.of(kind);
       const std::vector<CountShare> shares = count_shares(results_, kind);
@@ -335,6 +346,7 @@ class CaseClaims {
   }
 
   void one_recycled() {
+    if (!has({KernelKind::nuts_slice})) return;
     const Gains& gains = results_.of(KernelKind::nuts_slice);
     const Measured log2 = gains.mean_log2(gains.arm(Family::final_state, 2))[2];
     const Measured spread = gains.mean_log2(gains.arm(Family::spread, 2))[2];
@@ -356,6 +368,7 @@ class CaseClaims {
       "than that";
 
   void independent_of_length(KernelKind kind) {
+    if (!has({kind})) return;
     const Gains& gains = results_.of(kind);
     const auto longest = gains.mean_log2_at(length_divisors.size() - 1, 1);
     const auto shortest = gains.mean_log2_at(0, 1);
@@ -385,6 +398,7 @@ class CaseClaims {
   }
 
   void leading_component() {
+    if (!has({KernelKind::hmc, KernelKind::nuts_slice})) return;
     const Gains& gains = results_.of(KernelKind::hmc);
     const Gains& nuts = results_.of(KernelKind::nuts_slice);
     const std::size_t last = length_divisors.size() - 1;
@@ -417,6 +431,10 @@ class CaseClaims {
   }
 
  private:
+  bool has(std::initializer_list<KernelKind> kinds) const {
+    return std::all_of(kinds.begin(), kinds.end(),
+                       [&](KernelKind kind) { return results_.has(kind); });
+  }
   static double average(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   }
@@ -629,12 +647,19 @@ std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>&
   return claims;
 }
 
-void write_claims(const std::vector<Claim>& claims, const fs::path& folder) {
+void write_claims(const std::vector<Claim>& claims,
+                  const std::vector<std::unique_ptr<CaseResults>>& cases, const fs::path& folder) {
   Table table({"id", "section", "claim", "paper", "measured", "error", "agreement", "remark"});
   for (const Claim& claim : claims) {
     table.append({claim.id, claim.section, claim.claim, claim.paper, claim.measured, claim.error,
                   describe(claim.agreement), claim.remark});
   }
+  table.keep_others(folder / "claims.csv", {"id"}, [&](const Table& old, std::size_t row) {
+    return std::any_of(cases.begin(), cases.end(), [&](const auto& results) {
+      return results->is_complete() &&
+             describe(results->test_case.name) == old.text(row, "section");
+    });
+  });
   table.write(folder / "claims.csv");
 }
 

@@ -32,12 +32,14 @@ struct Claim {
   std::string remark;
 };
 
-/// The claims that can be checked: about the given test cases, and the tables of tuning and
+/// The claims that can be checked: about the studies that were run, and the tables of tuning and
 /// overhead in the folder.
 std::vector<Claim> judge_claims(const std::vector<std::unique_ptr<CaseResults>>& cases,
                                 const std::filesystem::path& folder);
 
-/// Writes claims.csv.
-void write_claims(const std::vector<Claim>& claims, const std::filesystem::path& folder);
+/// Writes claims.csv. Claims about studies that were not run stay as they are in the folder.
+void write_claims(const std::vector<Claim>& claims,
+                  const std::vector<std::unique_ptr<CaseResults>>& cases,
+                  const std::filesystem::path& folder);
 
 }  // namespace rehmc::experiments

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -148,6 +149,41 @@ void Table::append(std::vector<Cell> row) {
   std::vector<std::string>& texts = rows_.emplace_back();
   texts.reserve(row.size());
   for (Cell& cell : row) texts.push_back(std::move(cell.text));
+}
+
+void Table::keep_others(const std::filesystem::path& path, const std::vector<std::string>& keys,
+                        const std::function<bool(const Table& old, std::size_t row)>& stale) {
+  if (!std::filesystem::exists(path)) return;
+  const Table old = read(path);
+  if (old.columns_ != columns_) {
+    throw DataError(
+        fmt::format("{} was written by another version: it has other columns, so that its rows "
+                    "cannot be kept; choose another folder, or remove the file",
+                    path.string()));
+  }
+  const auto group_of = [&](const Table& table, std::size_t row) {
+    std::vector<std::string> group;
+    for (const std::string& key : keys) group.push_back(table.text(row, key));
+    return group;
+  };
+  std::map<std::vector<std::string>, std::vector<std::size_t>> mine;
+  for (std::size_t row = 0; row < rows(); ++row) mine[group_of(*this, row)].push_back(row);
+  std::vector<std::vector<std::string>> merged;
+  std::set<std::vector<std::string>> placed;
+  const auto place = [&](const std::vector<std::string>& group) {
+    if (!placed.insert(group).second) return;
+    for (const std::size_t row : mine.at(group)) merged.push_back(rows_[row]);
+  };
+  for (std::size_t row = 0; row < old.rows(); ++row) {
+    const std::vector<std::string> group = group_of(old, row);
+    if (mine.contains(group)) {
+      place(group);
+    } else if (!stale(old, row)) {
+      merged.push_back(old.rows_[row]);
+    }
+  }
+  for (std::size_t row = 0; row < rows(); ++row) place(group_of(*this, row));
+  rows_ = std::move(merged);
 }
 
 const std::string& Table::text(std::size_t row, std::string_view column) const {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,12 @@ class Table {
 
   /// One cell per column; std::logic_error otherwise.
   void append(std::vector<Cell> row);
+
+  /// Takes over the rows of a file that this table says nothing about: rows whose cells under
+  /// `keys` no row here has, and which are not stale. Rows that replace others stand in their
+  /// place. Nothing happens if there is no such file; DataError if it has other columns.
+  void keep_others(const std::filesystem::path& path, const std::vector<std::string>& keys,
+                   const std::function<bool(const Table& old, std::size_t row)>& stale);
 
   std::size_t rows() const { return rows_.size(); }
 

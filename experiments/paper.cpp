@@ -9,8 +9,8 @@
 #include <ctime>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <thread>
+#include <utility>
 
 #include "experiments/agenda.hpp"
 #include "experiments/claims.hpp"
@@ -36,18 +36,45 @@ std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nu
 /// Version of the files in `pieces`: increase it when their contents change.
 constexpr int piece_format = 4;
 
+/// Tables in which the rows of studies stay that are not run again.
+constexpr const char* merged_tables[] = {"run.csv",    "settings.csv",   "notice.csv",
+                                         "counts.csv", "lengths.csv",    "components.csv",
+                                         "claims.csv", "sensitivity.csv"};
+
+/// Tables without pieces, as they are committed, must be of the same scale and seed, too.
+void require_tables_of(const PaperSettings& settings) {
+  const fs::path file = settings.output / "run.csv";
+  if (!fs::exists(file)) return;
+  const Table run = Table::read(file);
+  for (const auto& [key, mine] :
+       {std::pair<std::string, std::string>{"scale", describe(settings.scale)},
+        {"seed", fmt::to_string(settings.seed)}}) {
+    for (std::size_t row = 0; row < run.rows(); ++row) {
+      if (run.text(row, "key") != key || run.text(row, "value") == mine) continue;
+      throw ConfigError(fmt::format(
+          "setting output: {} holds tables of {} {}, which cannot stand beside those of {} {}; "
+          "choose another folder, or --fresh to start over",
+          settings.output.string(), key, run.text(row, "value"), key, mine));
+    }
+  }
+}
+
 /// A folder belongs to one scale and seed: pieces of different runs must not mix.
 void claim_folder(const PaperSettings& settings, const fs::path& pieces) {
   const std::string mine = fmt::format("format {}\nscale {}\nseed {}\n", piece_format,
                                        describe(settings.scale), settings.seed);
   const fs::path mark = pieces / "settings.txt";
-  if (settings.fresh) fs::remove_all(pieces);
+  if (settings.fresh) {
+    fs::remove_all(pieces);
+    for (const char* table : merged_tables) fs::remove(settings.output / table);
+  }
   std::error_code failure;
   fs::create_directories(pieces, failure);
   if (failure) {
     throw CreateError(fmt::format("{}: cannot be created: {}", pieces.string(), failure.message()));
   }
   if (!fs::exists(mark)) {
+    require_tables_of(settings);
     write_whole(mark, mine);
     return;
   }
@@ -87,14 +114,17 @@ class Stopwatch {
   double in_pieces_ = 0;  ///< of this run
 };
 
-std::set<std::string> wanted_sections(const PaperSettings& settings) {
+WantedParts wanted_parts(const PaperSettings& settings) {
   std::vector<std::string> names;
   for (const Section& section : sections()) names.push_back(section.name);
   if (settings.sections.empty()) return {names.begin(), names.end()};
+  std::vector<std::string> known = names;
+  std::ranges::move(studies(), std::back_inserter(known));
   for (const std::string& wanted : settings.sections) {
-    if (std::find(names.begin(), names.end(), wanted) != names.end()) continue;
-    throw ConfigError(fmt::format("there is no section '{}'{} The sections: {}", wanted,
-                                  did_you_mean(wanted, names), fmt::join(names, ", ")));
+    if (std::find(known.begin(), known.end(), wanted) != known.end()) continue;
+    throw ConfigError(fmt::format(
+        "there is no section '{}'{} The sections: {}; --list also lists the studies of each case",
+        wanted, did_you_mean(wanted, known), fmt::join(names, ", ")));
   }
   return {settings.sections.begin(), settings.sections.end()};
 }
@@ -105,7 +135,7 @@ class PaperRun {
   PaperRun(const PaperSettings& settings, const PaperCallbacks& callbacks)
       : settings_(settings),
         callbacks_(callbacks),
-        wanted_(wanted_sections(settings)),
+        wanted_(wanted_parts(settings)),
         workshop_(make_workshop()),
         stopwatch_(workshop_.pieces),
         agenda_(settings.scale, wanted_) {
@@ -121,7 +151,7 @@ class PaperRun {
     run_tuning_study();
     run_gradients_study();
     run_overhead_study();
-    write_claims(judge_claims(cases, folder), folder);
+    write_claims(judge_claims(cases, folder), cases, folder);
     write_run();
   }
 
@@ -153,8 +183,7 @@ class PaperRun {
     std::vector<std::unique_ptr<CaseResults>> cases;
     for (const CaseName name : all_cases) {
       progress_.section = describe(name);
-      auto results =
-          wanted_.contains(describe(name)) ? run_case(workshop_, name) : load_case(workshop_, name);
+      auto results = run_case(workshop_, name, wanted_);
       if (results == nullptr) continue;
       if (!results->test_case.notice.empty()) callbacks_.notice(results->test_case.notice);
       cases.push_back(std::move(results));
@@ -226,7 +255,7 @@ class PaperRun {
 
   const PaperSettings& settings_;
   const PaperCallbacks& callbacks_;
-  std::set<std::string> wanted_;
+  WantedParts wanted_;
   Workshop workshop_;
   Stopwatch stopwatch_;
   Agenda agenda_;
@@ -247,6 +276,14 @@ const std::vector<Section>& sections() {
       {"overhead", "what recycling costs in time and memory on all four test cases"},
   };
   return all;
+}
+
+std::vector<std::string> studies() {
+  std::vector<std::string> names;
+  for (const CaseName name : all_cases) {
+    for (const StudyPart& part : studies_of(name)) names.push_back(part.name);
+  }
+  return names;
 }
 
 void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks) {

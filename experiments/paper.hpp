@@ -18,9 +18,11 @@ struct Section {
   std::string summary;  ///< one line
 };
 const std::vector<Section>& sections();
+/// The studies that the sections about test cases consist of; each can be run by itself.
+std::vector<std::string> studies();
 
 struct PaperSettings {
-  std::vector<std::string> sections;  ///< none: all of them
+  std::vector<std::string> sections;  ///< or studies of a case; none: all of them
   Scale scale = Scale::quick;
   std::uint64_t seed = 1;
   std::size_t threads = 0;
@@ -45,8 +47,9 @@ struct PaperCallbacks {
 };
 
 /// Runs the sections, writes the numbers as CSV files into the output folder, and then the claims.
-/// What was finished by an earlier run of the same scale and seed is not run again. ConfigError for
-/// an unknown section, or a folder with another run; Stopped if the user stopped it.
+/// What was finished by an earlier run of the same scale and seed is not run again, and its tables
+/// keep their rows. ConfigError for an unknown section or study, or a folder with another run;
+/// Stopped if the user stopped it.
 void run_paper(const PaperSettings& settings, const PaperCallbacks& callbacks);
 
 }  // namespace rehmc::experiments

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "experiments/csv.hpp"
 
@@ -114,8 +115,8 @@ void append_settings(const CaseResults& results, KernelKind kind, Table& table) 
                 traits(kind).shape == TrajectoryShape::path
                     ? hmc_length
                     : gains.leapfrogs() * step_size(results.preparation, kind),
-                results.size.chains, results.size.iterations, results.truth.iterations,
-                truth_share(results, kind), gains.seconds(),
+                static_cast<std::size_t>(gains.total().chains), results.size.iterations,
+                results.truth.iterations, truth_share(results, kind), gains.seconds(),
                 1e6 * gains.seconds() / gains.leapfrogs_in_all(),
                 results.test_case.exact ? "exact" : "NUTS, all states recycled"});
 }
@@ -182,7 +183,9 @@ void append_sensitivity(const CaseResults& results, const std::string& about, co
 
 /// The study of the case, then its variants.
 void write_sensitivity(const CaseResults& results, Table& table, const fs::path& folder) {
-  append_sensitivity(results, "as studied", results.of(KernelKind::hmc), table);
+  if (results.has(KernelKind::hmc)) {
+    append_sensitivity(results, "as studied", results.of(KernelKind::hmc), table);
+  }
   for (const auto& variant : results.variants) {
     const Gains gains(variant->study);
     append_sensitivity(results, variant->about, gains, table);
@@ -194,7 +197,18 @@ void write_sensitivity(const CaseResults& results, Table& table, const fs::path&
 
 }  // namespace
 
-const Gains& CaseResults::of(KernelKind kind) const { return gains[place_of(kind)]; }
+bool CaseResults::has(KernelKind kind) const { return gains.at(place_of(kind)).has_value(); }
+
+const Gains& CaseResults::of(KernelKind kind) const {
+  if (!has(kind)) throw std::logic_error("a study that was not run");
+  return *gains[place_of(kind)];
+}
+
+bool CaseResults::is_complete() const {
+  const bool kernels =
+      std::all_of(gains.begin(), gains.end(), [](const auto& each) { return each.has_value(); });
+  return kernels && variants.size() == variant_names(test_case.name).size();
+}
 
 const VariantResults* CaseResults::variant(const std::string& name) const {
   const auto found = std::find_if(variants.begin(), variants.end(),
@@ -252,42 +266,60 @@ Foundation lay_foundation(const Workshop& workshop, CaseName name) {
   return {std::move(test_case), std::move(preparation), std::move(truth)};
 }
 
-std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name) {
-  auto results = std::make_unique<CaseResults>(
-      CaseResults{lay_foundation(workshop, name), size_of(workshop.scale, name), {}, {}, {}});
-  for (std::size_t k = 0; k < std::size(all_kernels); ++k) {
-    results->studies[k] = run_study(
-        workshop, {results->test_case, results->preparation, results->truth, all_kernels[k]});
-  }
-  for (HmcVariant& variant : variants_of(*results)) {
-    Study study = run_study(workshop, {variant.test_case, variant.preparation, results->truth,
-                                       KernelKind::hmc, variant.name});
-    results->variants.push_back(
-        std::make_unique<VariantResults>(VariantResults{std::move(variant), std::move(study)}));
-  }
-  // They point at the studies, which do not move from here on.
-  for (const Study& study : results->studies) results->gains.emplace_back(study);
-  return results;
+std::vector<StudyPart> studies_of(CaseName name) {
+  std::vector<StudyPart> parts;
+  const auto add = [&](KernelKind kind, const std::string& variant) {
+    parts.push_back({kind, variant, study_name(name, kind, variant)});
+  };
+  for (const KernelKind kind : all_kernels) add(kind, "");
+  for (const auto& [variant, about] : variant_names(name)) add(KernelKind::hmc, variant);
+  return parts;
 }
 
-std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name) {
-  const auto there = [&](const std::string& piece) {
-    return fs::exists(workshop.pieces / (piece + ".bin"));
-  };
-  if (!there(preparation_name(name))) return nullptr;
-  for (const KernelKind kind : all_kernels) {
-    std::vector<std::string> variants{""};
-    if (kind == KernelKind::hmc) {
-      for (const auto& [variant, about] : variant_names(name)) variants.push_back(variant);
-    }
-    for (const std::string& variant : variants) {
-      const std::size_t groups = size_of_study(workshop.scale, name, variant).groups;
-      for (std::size_t g = 0; g < groups; ++g) {
-        if (!there(fmt::format("{}-{}", study_name(name, kind, variant), g))) return nullptr;
-      }
-    }
+bool is_wanted(const WantedParts& wanted, CaseName name, const StudyPart& part) {
+  return wanted.contains(describe(name)) || wanted.contains(part.name);
+}
+
+namespace {
+
+/// All its pieces are there.
+bool is_stored(const Workshop& workshop, CaseName name, const StudyPart& part) {
+  const std::size_t groups = size_of_study(workshop.scale, name, part.kind, part.variant).groups;
+  for (std::size_t g = 0; g < groups; ++g) {
+    if (!workshop.holds(fmt::format("{}-{}", part.name, g))) return false;
   }
-  return run_case(workshop, name);
+  return workshop.holds(preparation_name(name));
+}
+
+}  // namespace
+
+std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name,
+                                      const WantedParts& wanted) {
+  std::vector<StudyPart> parts = studies_of(name);
+  std::erase_if(parts, [&](const StudyPart& part) {
+    return !is_wanted(wanted, name, part) && !is_stored(workshop, name, part);
+  });
+  if (parts.empty()) return nullptr;
+  auto results = std::make_unique<CaseResults>(
+      CaseResults{lay_foundation(workshop, name), size_of(workshop.scale, name), {}, {}, {}});
+  results->gains.resize(std::size(all_kernels));
+  std::vector<HmcVariant> variants = variants_of(*results);
+  for (const auto& [kind, variant, part_name] : parts) {
+    if (variant.empty()) {
+      // Gains point at their study, which does not move from here on.
+      Study& study = results->studies[place_of(kind)];
+      study = run_study(workshop, {results->test_case, results->preparation, results->truth, kind});
+      results->gains[place_of(kind)].emplace(study);
+      continue;
+    }
+    HmcVariant& other = *std::find_if(variants.begin(), variants.end(),
+                                      [&](const HmcVariant& one) { return one.name == variant; });
+    Study study =
+        run_study(workshop, {other.test_case, other.preparation, results->truth, kind, other.name});
+    results->variants.push_back(
+        std::make_unique<VariantResults>(VariantResults{std::move(other), std::move(study)}));
+  }
+  return results;
 }
 
 std::vector<CountShare> count_shares(const CaseResults& results, KernelKind kind) {
@@ -332,11 +364,15 @@ void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases, const
   Table sensitivity({"case", "paths", "leapfrogs", "acceptance", "mean_log2", "mean_log2_error",
                      "variance_log2", "variance_log2_error", "q97.5_log2", "q97.5_log2_error",
                      "worst_mean_ess", "worst_variance_ess"});
+  std::set<std::string> run;
+  std::set<std::string> complete;
   for (const auto& results : cases) {
-    if (!results->test_case.notice.empty()) {
-      notice.append({describe(results->test_case.name), results->test_case.notice});
-    }
+    const std::string name = describe(results->test_case.name);
+    run.insert(name);
+    if (results->is_complete()) complete.insert(name);
+    if (!results->test_case.notice.empty()) notice.append({name, results->test_case.notice});
     for (const KernelKind kind : all_kernels) {
+      if (!results->has(kind)) continue;
       write_parameters(*results, results->of(kind), folder / file_of(*results, kind));
       write_counts_by_parameter(*results, kind, folder);
       append_settings(*results, kind, settings);
@@ -346,12 +382,19 @@ void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases, const
     }
     write_sensitivity(*results, sensitivity, folder);
   }
-  settings.write(folder / "settings.csv");
-  notice.write(folder / "notice.csv");
-  counts.write(folder / "counts.csv");
-  lengths.write(folder / "lengths.csv");
-  components.write(folder / "components.csv");
-  sensitivity.write(folder / "sensitivity.csv");
+  const auto write = [&](Table& table, const std::string& file,
+                         const std::vector<std::string>& keys, const auto& replaced) {
+    table.keep_others(folder / file, keys, [&](const Table& old, std::size_t row) {
+      return replaced.contains(old.text(row, "case"));
+    });
+    table.write(folder / file);
+  };
+  write(settings, "settings.csv", {"case", "kernel"}, complete);
+  write(notice, "notice.csv", {"case"}, run);
+  write(counts, "counts.csv", {"case", "kernel"}, complete);
+  write(lengths, "lengths.csv", {"case", "kernel"}, complete);
+  write(components, "components.csv", {"case", "kernel"}, complete);
+  write(sensitivity, "sensitivity.csv", {"case", "paths"}, complete);
 }
 
 }  // namespace rehmc::experiments

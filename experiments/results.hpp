@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,26 +36,40 @@ inline constexpr const char* periodic_variant = "-near";
 /// What they are called, and what is other.
 std::vector<std::pair<std::string, std::string>> variant_names(CaseName name);
 
+/// A study of a test case, by the name of its pieces.
+struct StudyPart {
+  KernelKind kind;
+  std::string variant;  ///< of HMC's paths; none: those of the case
+  std::string name;
+};
+std::vector<StudyPart> studies_of(CaseName name);
+
+/// Sections, and studies of cases, which can be run by themselves.
+using WantedParts = std::set<std::string>;
+/// A study is wanted by its own name or by that of its case.
+bool is_wanted(const WantedParts& wanted, CaseName name, const StudyPart& part);
+
 struct VariantResults : HmcVariant {
   Study study;
 };
 
-/// All results of one test case.
+/// The results of one test case: of the studies that were run.
 struct CaseResults : Foundation {
   Size size;
   std::array<Study, std::size(all_kernels)> studies;
-  std::vector<Gains> gains;  ///< of the studies, in the order of all_kernels
+  /// Of the studies, in the order of all_kernels; nothing for those that were not run.
+  std::vector<std::optional<Gains>> gains;
   std::vector<std::unique_ptr<VariantResults>> variants;
 
-  const Gains& of(KernelKind kind) const;
+  bool has(KernelKind kind) const;
+  const Gains& of(KernelKind kind) const;  ///< std::logic_error if it was not run
   const VariantResults* variant(const std::string& name) const;  ///< nullptr: not run
+  bool is_complete() const;
 };
 
-/// Runs what is missing of one test case.
-std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name);
-
-/// The same from stored pieces; nothing if one is missing.
-std::unique_ptr<CaseResults> load_case(const Workshop& workshop, CaseName name);
+/// Runs what is wanted of one test case, and loads what else is stored; nullptr if that is nothing.
+std::unique_ptr<CaseResults> run_case(const Workshop& workshop, CaseName name,
+                                      const WantedParts& wanted);
 
 /// How much of the effective sample size of recycling everything some states have, by the paper's
 /// own way to choose them: under HMC evenly spaced steps, each accepted or rejected, under NUTS the
@@ -72,7 +88,8 @@ std::vector<CountShare> count_shares(const CaseResults& results, KernelKind kind
 double truth_share(const CaseResults& results, KernelKind kind);
 
 /// Writes settings.csv, notice.csv, counts.csv, lengths.csv, components.csv, sensitivity.csv and
-/// the files of every case and kernel; experiments/README.md describes them.
+/// the files of every case and kernel; experiments/README.md describes them. Rows of studies that
+/// were not run stay as they are in the folder.
 void write_results(const std::vector<std::unique_ptr<CaseResults>>& cases,
                    const std::filesystem::path& folder);
 

@@ -23,7 +23,7 @@ struct Setting {
   std::size_t component_arm;
 };
 
-std::array<std::vector<float>, statistics> squared_errors(const ArmSums& sums, std::size_t arm,
+std::array<std::vector<float>, statistics> squared_errors(ArmSums& sums, std::size_t arm,
                                                           const Truth& truth) {
   std::array<std::vector<float>, statistics> result;
   std::vector<double> estimate(truth.centre.size());
@@ -159,12 +159,14 @@ std::string study_name(CaseName name, KernelKind kind, const std::string& varian
   return fmt::format("{}-{}{}", describe(name), describe(kind), variant);
 }
 
-Size size_of_study(Scale scale, CaseName name, const std::string& variant) {
+Size size_of_study(Scale scale, CaseName name, KernelKind kind, const std::string& variant) {
   Size size = size_of(scale, name);
-  if (variant.empty() || variant == small_steps_variant) return size;
-  size.chains /= 4;
-  size.groups = std::min(size.groups, size.chains);
-  size.component_chains = 0;
+  const bool other_paths = !variant.empty() && variant != small_steps_variant;
+  if (!other_paths && (kind != KernelKind::nuts || scale != Scale::full)) return size;
+  const std::size_t each = std::max<std::size_t>(1, size.chains / size.groups / 4);
+  size.groups = std::min(size.groups, size.chains / 4 / each);
+  size.chains = size.groups * each;
+  if (other_paths) size.component_chains = 0;
   return size;
 }
 
@@ -209,7 +211,7 @@ Study run_study(const Workshop& workshop, const Plan& plan) {
       workshop,
       plan,
       fmt::format("{} {}{}", describe(test_case.name), describe(plan.kind), plan.variant),
-      size_of_study(workshop.scale, test_case.name, plan.variant),
+      size_of_study(workshop.scale, test_case.name, plan.kind, plan.variant),
       std::move(arms),
       paper_arm,
       few ? large : paper_arm};

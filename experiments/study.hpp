@@ -59,9 +59,10 @@ struct Plan {
   std::string variant = {};
 };
 
-/// The chains of a plan: variants, unless with the small steps of the Cox process, have a quarter,
-/// and no components.
-Size size_of_study(Scale scale, CaseName name, const std::string& variant);
+/// The chains of a study. What goes beyond the paper has about a quarter: HMC on other paths,
+/// unless with the small steps of the Cox process, and without components; at the paper's size also
+/// multinomial NUTS, whose chains would take a third of the time.
+Size size_of_study(Scale scale, CaseName name, KernelKind kind, const std::string& variant);
 inline constexpr const char* small_steps_variant = "-small";
 
 /// Runs the chains of one kernel, or loads those that were run before.

@@ -46,12 +46,14 @@ struct Workshop {
     return {density, {EngineKind::batch, chains, threads, 32}};
   }
 
+  std::filesystem::path file_of(const std::string& name) const { return pieces / (name + ".bin"); }
+  bool holds(const std::string& name) const { return std::filesystem::exists(file_of(name)); }
+
   /// A finished piece, or nothing if there is none yet. DataError for a damaged file.
   template <class Piece>
   std::optional<Piece> load(const std::string& name) const {
-    const std::filesystem::path path = pieces / (name + ".bin");
-    if (!std::filesystem::exists(path)) return std::nullopt;
-    const std::string bytes = read_file(path);
+    if (!holds(name)) return std::nullopt;
+    const std::string bytes = read_file(file_of(name));
     ArchiveReader archive(bytes);
     Piece piece{};
     archive(piece);
@@ -61,7 +63,7 @@ struct Workshop {
   void store(const std::string& name, const Piece& piece) const {
     ArchiveWriter archive;
     archive(piece);
-    write_whole(pieces / (name + ".bin"), archive.bytes());
+    write_whole(file_of(name), archive.bytes());
     finished(name);
   }
   /// The stored piece, or a new one, which is then stored.

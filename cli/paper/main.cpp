@@ -36,6 +36,8 @@ void print_sections() {
   for (const experiments::Section& section : experiments::sections()) {
     cli::print("{:<12}  {}\n", section.name, section.summary);
   }
+  cli::print("\nStudies of the test cases, which can be run by themselves:\n");
+  for (const std::string& study : experiments::studies()) cli::print("  {}\n", study);
 }
 
 void show(const experiments::PaperProgress& progress) {
@@ -126,7 +128,7 @@ int run_paper(PaperOptions options) {
 
 void add_options(cli::Command command, PaperOptions& options) {
   command.option("SECTION", options.settings.sections,
-                 "Sections to run (default: all); --list lists them");
+                 "Sections or studies to run (default: all sections); --list lists them");
   command.flag("--list", options.list, "List the sections");
   command.option("--scale", options.scale,
                  "smoke (minutes), quick (about 20 minutes) or full (the paper's size: hours)");

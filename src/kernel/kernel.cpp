@@ -42,9 +42,10 @@ void check_group_of_kernel(const KernelSettings& settings) {
   }
   if (path.path_steps > 0 && 2 * path.window > path.path_steps + 1) {
     throw ConfigError(fmt::format(
-        "setting window: found {}, but a path of {} steps has {} states, and its two windows must "
-        "not overlap: use at most {}, or more path_steps",
-        path.window, path.path_steps, path.path_steps + 1, (path.path_steps + 1) / 2));
+        "setting window: found {}, but the {}path has {} states, and its two windows must not "
+        "overlap: use at most {}, or more path_steps",
+        path.window, path.path_steps_most > path.path_steps ? "shortest " : "", path.path_steps + 1,
+        (path.path_steps + 1) / 2));
   }
 }
 

@@ -155,6 +155,30 @@ class Paper(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual((copy / "paper.html").read_bytes(), (self.folder / "paper.html").read_bytes())
 
+    def test_a_study_that_is_run_alone_replaces_its_rows_only(self):
+        copy = self.copy_of_tables("one-study")
+        for name in ("sensitivity.csv", "counts.csv"):
+            table = copy / name
+            lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+            # What the study does not write must stay; what it writes must be written again.
+            spoilt = [line.replace("0.", "7.") if "a quarter turn" in line else line for line in lines]
+            self.assertEqual(spoilt != lines, name == "sensitivity.csv")
+            table.write_text("".join(spoilt), encoding="utf-8")
+        words = ["--scale", "smoke", "--output", copy]
+        result = rehmc("paper", "gaussian-hmc-near", *words, timeout=600)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pieces = {path.stem.rsplit("-", 1)[0] for path in (copy / "pieces").glob("*.bin")}
+        self.assertEqual(pieces, {"gaussian", "gaussian-hmc-near"})
+        for path in self.folder.glob("*.csv"):
+            if path.name != "run.csv":
+                self.assertEqual((copy / path.name).read_bytes(), path.read_bytes(), path.name)
+        for spoilt, said in [("--seed", "tables of seed 1"), ("--scale", "tables of scale smoke")]:
+            other = self.copy_of_tables(f"other{spoilt}")
+            change = {"--seed": ["--scale", "smoke", "--seed", 2], "--scale": ["--scale", "quick"]}[spoilt]
+            result = rehmc("paper", "gaussian-hmc-near", "--output", other, *change)
+            self.assertEqual(result.returncode, 78, result.stderr)
+            self.assertIn(said, result.stderr)
+
     def test_tables_do_not_need_the_drawing_packages(self):
         """PYTHONPATH has a matplotlib that cannot be imported, before the real one."""
         (self.root / "broken/matplotlib").mkdir(parents=True)
@@ -207,6 +231,7 @@ class Paper(unittest.TestCase):
         for code, words, said in [
             (64, ["--fest"], "rehmc-paper --help"),
             (78, ["gausian"], "did you mean 'gaussian'?"),
+            (78, ["cox-hmc-smal"], "did you mean 'cox-hmc-small'?"),
             (78, ["--scale", "huge"], "smoke, quick or full"),
             (66, ["--data-dir", self.root / "nowhere"], "nowhere"),
             (78, ["--scale", "smoke", "--output", other], "--fresh"),

@@ -184,7 +184,13 @@ class Sample(unittest.TestCase):
             (["--kernel", "hmc", "--window", 2], "has no such setting; use windows"),
             (["--momentum-kept", 0.5], "kernel nuts has no such setting; use hmc"),
             (["--kernel", "hmc", "--momentum-kept", 1], "0"),
+            (["--kernel", "windows", "--path-steps", 1, "--path-steps-most", 9, "--window", 2], "but the shortest path has 2 states"),
             (["--kernel", "symmetric", "--recycle", "recursive:0"], "recycle count K: found 0"),
+            (["--recycle", "spread:0"], "recycle count K: found 0"),
+            (["--path-steps", 3], "--path-steps: kernel nuts has no such setting; use hmc, symmetric or windows"),
+            (["--kernel", "nuts-slice", "--path-jitter", 0.2], "--path-jitter: kernel nuts-slice has no such setting"),
+            (["--kernel", "nuts", "--weight-by-draws"], "--weight-by-draws: kernel nuts has no such setting"),
+            (["--kernel", "symmetric", "--max-treedepth", 5], "--max-depth: kernel symmetric has no such setting; use nuts or nuts-slice"),
         ]
         for words, expected in cases:
             with self.subTest(expected):

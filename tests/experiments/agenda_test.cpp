@@ -15,7 +15,8 @@ struct Part {
   std::vector<std::string> pieces;
 };
 
-/// The pieces of a section at scale smoke (tests/cli/paper_test.py checks that they are made).
+/// The pieces of a section, or of a study, at scale smoke (tests/cli/paper_test.py checks that they
+/// are made).
 std::vector<Part> parts() {
   const std::vector<std::string> cases{"gaussian", "logistic", "volatility", "cox"};
   std::vector<Part> all;
@@ -43,6 +44,9 @@ std::vector<Part> parts() {
     }
     if (name == "cox") add(studies, "cox-hmc-small", 10);
   }
+  Part& one = all.emplace_back(Part{"cox-hmc-small", {}});
+  lay_foundation(one, "cox");
+  add(one, "cox-hmc-small", 10);
   all.push_back(overhead);
   all.push_back({"trajectory", {}});
   for (const auto& [section, study, groups] :

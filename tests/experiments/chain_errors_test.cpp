@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "experiments/jackknife.hpp"
@@ -148,6 +149,80 @@ TEST(ArmSums, WeighDrawsByTheirMass) {
   }
   EXPECT_EQ(sums.mass(0), 2);
   EXPECT_EQ(sums.mass(1), 4);
+}
+
+/// Trajectories of three states with the weights 1/2, 1/4 and 1/4, whose sums have no rounding, in
+/// 150 dimensions: parameters for two tiles and a part of a third, states for two waiting rooms.
+struct ManyParameters {
+  static constexpr std::size_t parameters = 150;
+  static constexpr std::size_t draws = 800;
+
+  ManyParameters()
+      : mean(parameters), bins(std::vector(parameters, 1.96), std::vector(parameters, 1.0)) {
+    Stream stream({5, 0, 0}, Purpose::test);
+    for (std::size_t s = 0; s < 3 * draws; ++s) {
+      for (double& x : values.emplace_back(parameters)) x = stream.normal();
+    }
+  }
+  /// `look(n)` is called after draw n.
+  template <class Look>
+  void add_to(ArmSums& sums, Look&& look) const {
+    ArmShares shares({{Family::plain, 1}, {Family::all, 0}});
+    for (std::size_t n = 0; n < draws; ++n) {
+      const std::vector<std::span<const double>> views{values[3 * n], values[3 * n + 1],
+                                                       values[3 * n + 2]};
+      shares.share({.states = states, .next = n % 3, .steps = 2}, {1, 0, n});
+      sums.add(views, shares);
+      look(n);
+    }
+  }
+
+  std::vector<double> mean;
+  Bins bins;
+  std::vector<WeightedState> states{{{}, 0.5}, {{}, 0.25}, {{}, 0.25}};
+  std::vector<std::vector<double>> values;
+};
+
+TEST(ArmSums, QuantilesAreThoseOfAllStatesThatWaited) {
+  const ManyParameters sample;
+  ArmSums sums(2, sample.mean, sample.bins);
+  sample.add_to(sums, [](std::size_t) {});
+  Places places;
+  std::vector<double> plain(ManyParameters::parameters * Bins::count);
+  std::vector<double> all(plain.size());
+  for (std::size_t s = 0; s < sample.values.size(); ++s) {
+    places.find(sample.bins, sample.values[s]);
+    for (const std::uint32_t place : places.found()) {
+      all[place] += sample.states[s % 3].weight;
+      plain[place] += s / 3 % 3 == s % 3;
+    }
+  }
+  std::vector<double> found(ManyParameters::parameters);
+  for (const auto& [arm, counts] : {std::pair{0U, &plain}, std::pair{1U, &all}}) {
+    sums.estimate(arm, Statistic::quantile, found);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i],
+                sample.bins.quantile(i, &(*counts)[i * Bins::count], ManyParameters::draws))
+          << arm << ' ' << i;
+    }
+  }
+}
+
+TEST(ArmSums, EstimatesOnTheWayChangeNothing) {
+  const ManyParameters sample;
+  ArmSums straight(2, sample.mean, sample.bins);
+  ArmSums watched(2, sample.mean, sample.bins);
+  std::vector<double> expected(ManyParameters::parameters);
+  std::vector<double> found(ManyParameters::parameters);
+  sample.add_to(straight, [](std::size_t) {});
+  sample.add_to(watched, [&](std::size_t n) {
+    if (n % 7 == 0) watched.estimate(1, Statistic::quantile, found);
+  });
+  for (const std::size_t arm : {0, 1}) {
+    straight.estimate(arm, Statistic::quantile, expected);
+    watched.estimate(arm, Statistic::quantile, found);
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TEST(Jackknife, ErrorOfAMeanIsItsStandardError) {

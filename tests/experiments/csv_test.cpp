@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
@@ -63,6 +65,32 @@ TEST(Csv, TakesLineEndsOfOtherSystemsAndNoneAtTheEnd) {
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.text(0, "b"), "x");
   EXPECT_EQ(table.text(1, "b"), "y");
+}
+
+TEST(Csv, KeepsTheRowsThatOthersWrote) {
+  const Folder folder;
+  const std::filesystem::path file = folder / "table.csv";
+  const auto merged = [&](Table table) {
+    table.keep_others(file, {"case", "kernel"}, [](const Table& old, std::size_t row) {
+      return old.text(row, "case") == "gone";
+    });
+    table.write(file);
+    return read_file(file);
+  };
+  Table mine({"case", "kernel", "log2"});
+  mine.append({"cox", "hmc", 1});
+  mine.append({"cox", "hmc", 2});
+  mine.append({"gone", "nuts", 3});
+  // There is no such file yet.
+  EXPECT_EQ(merged(mine), "case,kernel,log2\ncox,hmc,1\ncox,hmc,2\ngone,nuts,3\n");
+  std::ofstream(file) << "case,kernel,log2\ncox,nuts,4\ncox,hmc,5\ngaussian,hmc,6\ncox,hmc,7\n"
+                         "gone,hmc,8\n";
+  EXPECT_EQ(merged(mine),
+            "case,kernel,log2\ncox,nuts,4\ncox,hmc,1\ncox,hmc,2\ngaussian,hmc,6\ngone,nuts,3\n");
+  expect_says(message_of<DataError>([&] {
+                merged(Table({"case", "kernel"}));
+              }),
+              {"table.csv", "other columns"});
 }
 
 TEST(Csv, NamesFileRowAndColumn) {

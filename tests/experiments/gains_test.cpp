@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,7 +192,11 @@ std::vector<Claim> claims_of(const std::array<Study, std::size(all_kernels)>& st
   size.iterations = chain_length;
   auto results = std::unique_ptr<CaseResults>(
       new CaseResults{{std::move(test_case), {}, {}}, size, studies, {}, {}});
-  for (const Study& study : results->studies) results->gains.emplace_back(study);
+  for (const Study& study : results->studies) {
+    // Without groups it was not run.
+    auto& gains = results->gains.emplace_back();
+    if (!study.groups.empty()) gains.emplace(study);
+  }
   std::vector<std::unique_ptr<CaseResults>> cases;
   cases.push_back(std::move(results));
   return judge_claims(cases, folder.path());
@@ -228,6 +233,29 @@ TEST(Claims, ReportWhatThePapersNumberOfStatesGives) {
   EXPECT_EQ(hmc.measured, "31 of 250");
   const Claim& nuts = claim_of(claims, "gaussian-sufficient-nuts-slice");
   EXPECT_NE(nuts.remark.find("15 give 96.6%"), std::string::npos) << nuts.remark;
+}
+
+TEST(Claims, AreMadeAboutStudiesThatWereRun) {
+  const Study study = ordinary_study();
+  const rehmc::testing::Folder folder;
+  const auto ids_of = [](const std::vector<Claim>& claims) {
+    std::set<std::string> ids;
+    for (const Claim& claim : claims) ids.insert(claim.id);
+    return ids;
+  };
+  const auto every = ids_of(claims_of({hmc_study(), study, study}, folder));
+  const auto hmc = ids_of(claims_of({hmc_study(), {}, {}}, folder));
+  const auto nuts = ids_of(claims_of({Study{}, study, {}}, folder));
+  // Those about one of the two; "steps", "fading" and two on the component are about both.
+  std::set<std::string> both = every;
+  for (const auto& part : {hmc, nuts}) {
+    EXPECT_FALSE(part.empty());
+    for (const std::string& id : part) EXPECT_EQ(both.erase(id), 1U) << id;
+  }
+  EXPECT_EQ(both, (std::set<std::string>{"gaussian-steps", "gaussian-fading",
+                                         "gaussian-component-short", "gaussian-component-long"}));
+  EXPECT_TRUE(hmc.contains("gaussian-gain-hmc"));
+  EXPECT_TRUE(nuts.contains("gaussian-one-recycled"));
 }
 
 TEST(Claims, AreNotSettledByChainsThatAreTooShort) {

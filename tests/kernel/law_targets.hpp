@@ -223,7 +223,7 @@ struct CaseScores {
   std::size_t comparisons() const { return (kept_less_all ? 4 : 3) * plain.size(); }
 };
 
-inline constexpr std::size_t positive_controls = 5;
+inline constexpr std::size_t positive_controls = 7;
 
 inline double threshold() {
   static const double value = [] {

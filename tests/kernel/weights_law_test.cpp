@@ -199,6 +199,106 @@ template <class Weigh>
          << ", " << target.name;
 }
 
+/// The states of a path that begins within itself, in its order, and which of them the start is.
+struct ReferenceTwoWay {
+  std::vector<ReferenceState> states;
+  std::size_t start = 0;
+  std::size_t back = 0;  ///< steps before the start, also those that a divergence cut off
+
+  /// The number of a state on the path that no divergence cut off.
+  std::size_t number(std::size_t k) const { return back + k - start; }
+};
+
+constexpr std::size_t two_way_steps = 6;
+constexpr std::size_t window = 2;
+
+ReferenceTwoWay two_way_path(ReferenceSystem& system, const ReferenceState& start,
+                             std::size_t back) {
+  const double limit = HmcSettings{}.max_energy_error;
+  ReferenceState reversed = start;
+  for (double& p : reversed.momentum) p = -p;
+  ReferenceTwoWay path;
+  path.back = back;
+  path.states = reference_path(system, reversed, back, limit).steps;
+  std::reverse(path.states.begin(), path.states.end());
+  path.start = path.states.size();
+  path.states.push_back(start);
+  for (const auto& state : reference_path(system, start, two_way_steps - back, limit).steps) {
+    path.states.push_back(state);
+  }
+  return path;
+}
+
+/// By density, over states whose numbers on the path are in [from, to).
+void add_by_density(WeighedDraw& draw, const ReferenceTwoWay& path, std::size_t from,
+                    std::size_t to, double mass) {
+  const double least = path.states[path.start].energy;
+  double total = 0;
+  for (const bool count : {true, false}) {
+    for (std::size_t k = 0; k < path.states.size(); ++k) {
+      if (path.number(k) < from || path.number(k) >= to) continue;
+      const double density = std::exp(least - path.states[k].energy);
+      if (count) {
+        total += density;
+      } else {
+        draw.add(path.states[k], mass * density / total);
+      }
+    }
+  }
+}
+
+WeighedDraw by_density_of_both_ways(const ReferenceTwoWay& path) {
+  WeighedDraw draw;
+  add_by_density(draw, path, 0, two_way_steps + 1, 1);
+  return draw;
+}
+
+/// Neal (1994): the last window is chosen with the probability that its density has over that of
+/// the first, at most 1; or always, by mistake.
+WeighedDraw by_windows_of(const ReferenceTwoWay& path, bool always_last) {
+  const std::size_t last = two_way_steps + 1 - window;
+  double first_total = 0;
+  double last_total = 0;
+  for (std::size_t k = 0; k < path.states.size(); ++k) {
+    const double density = std::exp(path.states[path.start].energy - path.states[k].energy);
+    if (path.number(k) < window) first_total += density;
+    if (path.number(k) >= last) last_total += density;
+  }
+  const double chosen = always_last && last_total > 0 ? 1 : std::min(1.0, last_total / first_total);
+  WeighedDraw draw;
+  add_by_density(draw, path, 0, window, 1 - chosen);
+  add_by_density(draw, path, last, two_way_steps + 1, chosen);
+  return draw;
+}
+WeighedDraw by_windows(const ReferenceTwoWay& path) { return by_windows_of(path, false); }
+
+/// Mistake: the last window is recycled as if it were always accepted.
+WeighedDraw by_last_window(const ReferenceTwoWay& path) { return by_windows_of(path, true); }
+
+/// `steps_back(uniform)` places the start.
+template <class Back, class Weigh>
+::testing::AssertionResult two_way_paths_follow_law(std::size_t target_number,
+                                                    const Back& steps_back, const Weigh& weigh) {
+  const LawTarget& target = law_targets()[target_number];
+  ReferenceSystem system = reference_system(target, target.hmc_step_size);
+  const auto move = [&](const ReferenceState& start, const Address& address) {
+    return two_way_path(system, start, steps_back(Stream(address, Purpose::path_length).uniform()));
+  };
+  return follows_law(control_scores(target_number, system, move, weigh), target.observables)
+         << ", " << target.name;
+}
+
+std::size_t anywhere(double uniform) {
+  return static_cast<std::size_t>(uniform * (two_way_steps + 1));
+}
+/// Mistake: from another state of the same path the path would be another one.
+std::size_t in_the_middle(double /*uniform*/) { return two_way_steps / 2; }
+std::size_t in_the_first_window(double uniform) {
+  return static_cast<std::size_t>(uniform * window);
+}
+/// Mistake: a state of the first window is reached from one of its states only.
+std::size_t at_the_beginning(double /*uniform*/) { return 0; }
+
 /// The states of short chains that keep most of their momentum, and change its sign where a path is
 /// rejected, or do not.
 ::testing::AssertionResult persistent_chains_follow_law(std::size_t target_number, bool flip) {
@@ -240,6 +340,8 @@ TEST_P(RightWeights, Pass) {
   EXPECT_TRUE(trees_follow_law<ReferenceSliceNuts>(GetParam(), by_log_weight));
   EXPECT_TRUE(paths_follow_law(GetParam(), by_acceptance));
   EXPECT_TRUE(persistent_chains_follow_law(GetParam(), true));
+  EXPECT_TRUE(two_way_paths_follow_law(GetParam(), anywhere, by_density_of_both_ways));
+  EXPECT_TRUE(two_way_paths_follow_law(GetParam(), in_the_first_window, by_windows));
   if (GetParam() != half_normal) {
     EXPECT_TRUE(tempered_paths_follow_law(GetParam(), by_end));
   }
@@ -248,7 +350,7 @@ TEST_P(RightWeights, Pass) {
 INSTANTIATE_TEST_SUITE_P(Law, RightWeights, ::testing::Range<std::size_t>(0, target_count),
                          [](const auto& parameter) { return law_targets()[parameter.param].name; });
 
-// The z-scores in brackets show how clearly each mistake is detected; the threshold is 5.75.
+// The z-scores in brackets show how clearly each mistake is detected; the threshold is 5.9.
 
 // [11 to 28]
 TEST(WrongWeights, RecyclingTheDroppedHalfFails) {
@@ -289,6 +391,27 @@ TEST(WrongWeights, RecyclingATemperedPathFails) {
 TEST(WrongWeights, KeepingTheMomentumWhereAPathIsRejectedFails) {
   for (std::size_t target = 0; target < target_count; ++target) {
     EXPECT_FALSE(persistent_chains_follow_law(target, false));
+  }
+}
+
+// [18 to 25; 6 on the funnel]
+TEST(WrongWeights, SymmetricPathsThatAlwaysStartInTheMiddleFail) {
+  for (const std::size_t target : {log_exponential, banana, half_normal}) {
+    EXPECT_FALSE(two_way_paths_follow_law(target, in_the_middle, by_density_of_both_ways));
+  }
+}
+
+// [8 to 14; 4 on the funnel]
+TEST(WrongWeights, WindowedPathsThatAlwaysStartAtTheBeginningFail) {
+  for (const std::size_t target : {log_exponential, banana, half_normal}) {
+    EXPECT_FALSE(two_way_paths_follow_law(target, at_the_beginning, by_windows));
+  }
+}
+
+// [13 to 112]
+TEST(WrongWeights, RecyclingTheLastWindowAloneFails) {
+  for (std::size_t target = 0; target < target_count; ++target) {
+    EXPECT_FALSE(two_way_paths_follow_law(target, in_the_first_window, by_last_window));
   }
 }
 

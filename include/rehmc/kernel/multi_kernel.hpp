@@ -35,6 +35,10 @@ class MultiStep {
   using Place = std::size_t;
   static constexpr Place start = 0;
 
+  /// A scheme takes it by reference: what a copy is told would be lost.
+  MultiStep(const MultiStep&) = delete;
+  MultiStep& operator=(const MultiStep&) = delete;
+
   /// Step size and metric: what warmup adapts to the acceptance.
   const Tuning& tuning() const { return *tuning_; }
   /// The random numbers of this transition.
