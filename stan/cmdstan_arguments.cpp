@@ -2,6 +2,7 @@
 #include "cmdstan_arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -25,6 +26,11 @@ class Arguments {
       const std::size_t equals = word.find('=');
       const std::string key = word.substr(0, equals);
       const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+      // Some have no file by default; whoever leaves another one empty has forgotten it.
+      const bool may_be_empty = key == "file" || key == "metric_file" || key == "diagnostic_file";
+      if (equals != std::string::npos && value.empty() && !may_be_empty) {
+        throw ConfigError(fmt::format("{}: found nothing, expected a value", key));
+      }
       if (equals == std::string::npos || key == "method" || key == "algorithm" || key == "engine") {
         group = equals == std::string::npos ? key : value;
         values_[key == group ? "group " + key : key] = value;
@@ -54,6 +60,43 @@ class Arguments {
   std::vector<std::string> groups_;
 };
 
+/// A whole number of at least `least`, and nothing else.
+std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t least) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least) {
+    throw ConfigError(
+        fmt::format("{}: found '{}', expected a whole number of at least {}", name, text, least));
+  }
+  return value;
+}
+
+void require_number(const std::string& name, const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc{} && stop == end && value >= 0) return;
+  throw ConfigError(fmt::format("{}: found '{}', expected a number of at least 0", name, text));
+}
+
+/// 0 or 1, or the words that later versions of CmdStan take as well.
+bool flag(Arguments& arguments, const std::string& name, const std::string& missing) {
+  const std::string text = arguments.take(name, missing);
+  if (text == "0" || text == "false") return false;
+  if (text == "1" || text == "true") return true;
+  throw ConfigError(fmt::format("{}: found '{}', expected 0, 1, false or true", name, text));
+}
+
+/// One of these words, of which the first stands for a missing one.
+std::string choice(Arguments& arguments, const std::string& name,
+                   const std::vector<std::string>& words) {
+  const std::string text = arguments.take(name, words.front());
+  if (std::ranges::find(words, text) != words.end()) return text;
+  throw ConfigError(
+      fmt::format("{}: found '{}', expected one of {}", name, text, fmt::join(words, ", ")));
+}
+
 /// The same run as arguments of rehmc sample.
 std::vector<std::string> sample_words(Arguments& arguments) {
   std::vector<std::string> words{"--warmup-schedule", "stan"};
@@ -77,11 +120,11 @@ std::vector<std::string> sample_words(Arguments& arguments) {
   pass("data file", "--data");
   pass("init", "--init");
   pass("num_threads", "--threads");
-  if (arguments.take("save_warmup", "0") == "1") words.emplace_back("--save-warmup");
+  if (flag(arguments, "save_warmup", "0")) words.emplace_back("--save-warmup");
   const std::string warmup = arguments.take("num_warmup", "1000");
-  const bool adapts = arguments.take("engaged", "1") != "0";
+  const bool adapts = flag(arguments, "engaged", "1");
   words.insert(words.end(), {"--warmup", adapts ? warmup : "0"});
-  const std::string metric = arguments.take("metric", "diag_e");
+  const std::string metric = choice(arguments, "metric", {"diag_e", "dense_e", "unit_e"});
   words.insert(words.end(), {"--metric", metric.substr(0, metric.find('_'))});
   const std::string jitter = arguments.take("stepsize_jitter", "0");
   if (jitter.find_first_not_of("0.") != std::string::npos) {
@@ -90,7 +133,8 @@ std::vector<std::string> sample_words(Arguments& arguments) {
                     "(engine=static already has paths of random length)",
                     jitter));
   }
-  if (arguments.take("engine", "nuts") == "static") {
+  choice(arguments, "algorithm", {"hmc"});
+  if (choice(arguments, "engine", {"nuts", "static"}) == "static") {
     words.insert(words.end(), {"--kernel", "hmc"});
   }
   return words;
@@ -99,23 +143,11 @@ std::vector<std::string> sample_words(Arguments& arguments) {
 /// Drops arguments of CmdStan that rehmc does not need.
 void forget_harmless(Arguments& arguments) {
   for (const char* name :
-       {"method", "algorithm", "sig_figs", "profile_file", "diagnostic_file", "save_cmdstan_config",
-        "save_metric", "group sample", "group data", "group output", "group random", "group adapt",
-        "group hmc", "group nuts", "group static"}) {
+       {"sig_figs", "profile_file", "diagnostic_file", "save_cmdstan_config", "save_metric",
+        "group sample", "group data", "group output", "group random", "group adapt", "group hmc",
+        "group nuts", "group static"}) {
     arguments.take(name);
   }
-}
-
-/// A whole number of at least `least`, and nothing else.
-std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t least) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < least) {
-    throw ConfigError(
-        fmt::format("{}: found '{}', expected a whole number of at least {}", name, text, least));
-  }
-  return value;
 }
 
 void refuse_other_methods(const Arguments& arguments) {
@@ -130,15 +162,15 @@ void read_method(Arguments& arguments, CmdstanCall& call) {
   using Wants = CmdstanCall::Wants;
   call.data = arguments.take("data file");
   call.init = arguments.take("init");
-  const auto on = [&](const char* name, const char* missing) {
-    return arguments.take(name, missing) != "0";
-  };
   const auto number = [&](const char* name, const char* missing) {
     return whole_number(name, arguments.take(name, missing), 1);
   };
-  if (call.wants == Wants::optimize) call.jacobian = on("jacobian", "0");
+  if (call.wants == Wants::optimize) {
+    call.jacobian = flag(arguments, "jacobian", "0");
+    choice(arguments, "algorithm", {"lbfgs", "bfgs", "newton"});
+  }
   if (call.wants == Wants::laplace) {
-    call.jacobian = on("jacobian", "1");
+    call.jacobian = flag(arguments, "jacobian", "1");
     call.input = arguments.take("mode");
     call.draws = number("draws", "1000");
   }
@@ -149,19 +181,29 @@ void read_method(Arguments& arguments, CmdstanCall& call) {
   }
   if (call.wants == Wants::generate) call.input = arguments.take("fitted_params");
   if (call.wants == Wants::log_prob) {
-    call.jacobian = on("jacobian", "1");
+    call.jacobian = flag(arguments, "jacobian", "1");
     call.input = arguments.take("constrained_params");
     const std::string unconstrained = arguments.take("unconstrained_params");
     call.unconstrained = !unconstrained.empty();
     if (call.unconstrained) call.input = unconstrained;
   }
   for (const char* name :
-       {"init_alpha",      "tol_obj",         "tol_rel_obj",      "tol_grad",
-        "tol_rel_grad",    "tol_param",       "history_size",     "iter",
-        "save_iterations", "max_lbfgs_iters", "num_elbo_draws",   "save_single_paths",
-        "psis_resample",   "calculate_lp",    "num_threads",      "num_chains",
-        "group optimize",  "group laplace",   "group pathfinder", "group generate_quantities",
-        "group log_prob",  "group lbfgs",     "group bfgs",       "group newton"}) {
+       {"history_size", "iter", "max_lbfgs_iters", "num_elbo_draws", "num_chains"}) {
+    number(name, "1");
+  }
+  const std::string threads = arguments.take("num_threads", "1");
+  if (threads != "-1") whole_number("num_threads", threads, 1);
+  for (const char* name :
+       {"init_alpha", "tol_obj", "tol_rel_obj", "tol_grad", "tol_rel_grad", "tol_param"}) {
+    require_number(name, arguments.take(name, "0"));
+  }
+  for (const char* name :
+       {"save_iterations", "save_single_paths", "psis_resample", "calculate_lp"}) {
+    flag(arguments, name, "0");
+  }
+  for (const char* name :
+       {"group optimize", "group laplace", "group pathfinder", "group generate_quantities",
+        "group log_prob", "group lbfgs", "group bfgs", "group newton"}) {
     arguments.take(name);
   }
 }
@@ -193,6 +235,8 @@ CmdstanCall read_cmdstan_call(const std::string& executable,
     return call;
   }
   refuse_other_methods(arguments);
+  choice(arguments, "method",
+         {"sample", "optimize", "laplace", "pathfinder", "generate_quantities", "log_prob"});
   call.wants = method_of(arguments);
   call.output = arguments.take("output file", "output.csv");
   call.id = whole_number("id", arguments.take("id", "1"), 1);
