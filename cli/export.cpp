@@ -6,6 +6,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "new_folder.hpp"
 #include "open_model.hpp"
 #include "print.hpp"
 #include "rehmc/core/error.hpp"
@@ -53,24 +54,22 @@ int export_recycled(const ExportOptions& options) {
   }
   const RunFolder folder(options.run);
   const Manifest manifest = read_manifest(folder);
-  const std::filesystem::path output = options.output;
-  if (std::filesystem::exists(output)) {
-    throw CreateError(fmt::format("{}: exists; choose another --output", options.output));
-  }
+  NewFolder::require_free(options.output);  // before all that takes time
   const SampleResult result = load_with_kept(folder, manifest, options.trusted);
-  std::filesystem::create_directories(output);
+  NewFolder output(options.output);
   const auto thin = static_cast<std::uint64_t>(manifest.settings.thin);
   if (options.form == "netcdf") {
-    export_netcdf(output / "posterior.nc", folder, manifest, result, true);
+    export_netcdf(output.path() / "posterior.nc", folder, manifest, result, true);
   } else if (options.form == "arrow") {
-    write_whole(output / "recycled.arrow", recycled_arrow(result, thin));
+    write_whole(output.path() / "recycled.arrow", recycled_arrow(result, thin));
   } else {
     for (std::size_t chain = 0; chain < result.chains.size(); ++chain) {
-      write_whole(output / fmt::format("recycled-{}.csv", chain + 1),
+      write_whole(output.path() / fmt::format("recycled-{}.csv", chain + 1),
                   recycled_csv(result, chain, thin));
     }
   }
-  print("{}\n", output.string());
+  output.keep();
+  print("{}\n", options.output);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "new_folder.hpp"
 #include "open_model.hpp"
 #include "print.hpp"
 #include "rehmc/core/error.hpp"
@@ -44,24 +45,22 @@ int generate_quantities(GenerateOptions options) {
   if (options.program.data.empty() && std::filesystem::exists(folder.data())) {
     options.program.data = folder.data().string();
   }
+  if (!options.output.empty()) NewFolder::require_free(options.output);
   OpenedModel program = open_model(options.program, manifest.seed);
   if (!program.bridge) {
     throw ConfigError(fmt::format("{}: is not a Stan program", options.program.model));
   }
   const GeneratedQuantities generated = generate(*program.bridge, load_run(folder, manifest));
-  const std::filesystem::path output =
-      options.output.empty() ? program.identity.name : options.output;
-  if (std::filesystem::exists(output)) {
-    throw CreateError(fmt::format("{}: exists; choose another --output", output.string()));
-  }
-  std::filesystem::create_directories(output);
+  NewFolder output(options.output.empty() ? program.identity.name : options.output);
   for (std::size_t chain = 0; chain < generated.chains.size(); ++chain) {
-    write_whole(output / fmt::format("generated-{}.csv", chain + 1), csv_of(generated, chain));
+    write_whole(output.path() / fmt::format("generated-{}.csv", chain + 1),
+                csv_of(generated, chain));
   }
+  output.keep();
   if (generated.failures > 0) {
     tell("Note: the program failed for {} draws; their quantities are nan\n", generated.failures);
   }
-  print("{}: {} quantities for {} chains\n", output.string(), generated.names.size(),
+  print("{}: {} quantities for {} chains\n", output.path().string(), generated.names.size(),
         generated.chains.size());
   return 0;
 }

@@ -305,7 +305,11 @@ class Inspection {
     for (const files::path& path : {folder_.summary(), folder_.estimates(), folder_.report(),
                                     folder_.netcdf(), folder_.trajectory()}) {
       const auto found = checksums.find(path.filename().string());
-      if (found != checksums.end()) {
+      const bool may_be_deleted = path == folder_.estimates();
+      if (found != checksums.end() && may_be_deleted && !files::exists(path)) {
+        say(Kind::note, fmt::format("{}: was deleted; summary and report take longer without it",
+                                    path.string()));
+      } else if (found != checksums.end()) {
         compare(path, found->second, again);
       } else if (!checksums.empty() && files::exists(path)) {
         say(Kind::note, fmt::format("{}: has no checksum{}", path.string(), again));

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -277,6 +278,26 @@ class Faults(unittest.TestCase):
         self.assertEqual(told.returncode, 0, told.stdout)
         subprocess.run(["mount", "-o", "remount,size=100m", disk], check=True)
         self.assert_resumes_to(run, straight)
+
+    def test_an_export_is_whole_or_not_there(self):
+        run, exported = self.path / "run", self.path / "exported"
+        sampled = rehmc("sample", "banana", "--seed", "1", "--chains", "2", "--draws", "200", "--quiet", "--output", run)
+        self.assertEqual(sampled.returncode, 0, sampled.stderr)
+        limit = 1000
+        for form in ("csv", "arrow", "netcdf"):
+            process = start(
+                "export", run, "--recycled", form, "--output", exported,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            )  # fmt: skip
+            _, errors = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, INPUT_OUTPUT, errors)
+            self.assertIn(str(exported), errors)
+            self.assertFalse(exported.exists())
+            again = rehmc("export", run, "--recycled", form, "--output", f"{exported}/")
+            self.assertEqual(again.returncode, 0, again.stderr)
+            self.assertEqual(rehmc("export", run, "--recycled", form, "--output", exported).returncode, CANNOT_CREATE)
+            self.assertTrue(any(exported.iterdir()))
+            shutil.rmtree(exported)
 
     def test_folders_in_the_way(self):
         small = ["sample", "funnel", "--seed", "1", "--warmup", "20", "--draws", "20", "--quiet", "--output"]

@@ -132,6 +132,8 @@ class Predictive(unittest.TestCase):
         self.assertEqual((run / "report.html").read_bytes(), report)
         # Without the estimates they are computed again, to the same numbers.
         (run / "estimates.bin").unlink()
+        checked = rehmc("check", run)  # it may be deleted
+        self.assertEqual((checked.returncode, "estimates.bin: was deleted" in checked.stdout), (0, True), checked.stdout)
         self.assertEqual(rehmc("summary", run, "--json").stdout, shown)
         # Damaged ones are not believed.
         self.assertEqual(self.sample("--force").returncode, 0)
