@@ -183,7 +183,7 @@ torture-fuzz: torture-dependencies build/fuzz/build.ninja ## feed 10 million dam
 	@FUZZERS=$(CURDIR)/build/fuzz/tests/torture/fuzz tests/torture/fuzz/run --keep build/fuzz/corpus $(TORTURE)
 
 .PHONY: torture-faults
-torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (about an hour, estimated)
+torture-faults: dependencies $(RELEASE)/build.ninja ## let every call of the system fail, one at a time, in every command (half an hour of processor time, estimated)
 	@cmake --build $(RELEASE) --target rehmc_command fault_shim
 	@REHMC=$(BUILT)/rehmc FAULT_SHIM=$(BUILT)/tests/torture/libfault_shim.so tests/torture/faults $(TORTURE)
 

@@ -3,7 +3,8 @@
 // REHMC_FAULT=KIND:NUMBER:ERRNO:COUNT fails calls NUMBER to NUMBER + COUNT - 1 of that kind, with
 // this errno. Calls of the kind `change` are all that change files; there the process is killed
 // instead, before the call, or in the middle of a write. REHMC_FAULT_COUNTS=FILE gets the number of
-// calls of each kind when the process exits. Only calls after the beginning of main count: what
+// calls of each kind when the process exits. REHMC_FAULT_CLOCK=stopped lets all clocks show one
+// instant, so that equal runs write equal bytes. Only calls after the beginning of main count: what
 // other libraries do at their start is not ours.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <iterator>
 #include <string_view>
 
@@ -171,6 +173,15 @@ bool allocation_fails(const void* caller) {
   return fails(allocate);
 }
 
+constexpr std::time_t instant = 1'800'000'000;
+bool clocks_stopped = false;
+
+timespec real_time(clockid_t clock) {
+  timespec now{};
+  syscall(SYS_clock_gettime, clock, &now);
+  return now;
+}
+
 constexpr int stream_error = 0x20;  // _IO_ERR_SEEN of glibc, which ferror() reads
 
 }  // namespace
@@ -182,6 +193,7 @@ static Main* real_main = nullptr;
 
 static int counted_main(int count, char** words, char** environment) {
   read_plan();
+  clocks_stopped = std::getenv("REHMC_FAULT_CLOCK") != nullptr;
   std::atexit(write_counts);
   dl_iterate_phdr(find_hdf5, nullptr);
   in_main = true;
@@ -293,6 +305,31 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   static const auto real =
       next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
   return fails(start_thread) ? plan.error : real(thread, attributes, begin, argument);
+}
+
+int clock_gettime(clockid_t clock, timespec* now) {
+  *now = clocks_stopped ? timespec{instant, 0} : real_time(clock);
+  return 0;
+}
+std::time_t time(std::time_t* now) {
+  const std::time_t seconds = clocks_stopped ? instant : real_time(CLOCK_REALTIME).tv_sec;
+  if (now != nullptr) *now = seconds;
+  return seconds;
+}
+/// Waits as long as the caller believes to.
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* until) {
+  static const auto real = next<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>(
+      "pthread_cond_clockwait");
+  if (!clocks_stopped) return real(condition, mutex, clock, until);
+  timespec then = real_time(clock);
+  then.tv_sec += until->tv_sec - instant;
+  then.tv_nsec += until->tv_nsec;
+  if (then.tv_nsec >= 1'000'000'000) {
+    then.tv_nsec -= 1'000'000'000;
+    ++then.tv_sec;
+  }
+  return real(condition, mutex, clock, &then);
 }
 
 void* malloc(std::size_t size) {
