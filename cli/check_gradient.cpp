@@ -201,7 +201,7 @@ int run_against(const CheckGradientOptions& options) {
         {"against", options.against},     {"points", options.points},
         {"seed", options.seed},           {"largest_difference", worst.share},
         {"tolerance", options.tolerance}, {"ok", ok}};
-    print("{}\n", result.dump(2));
+    print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     print(
         "{}: {} and {} at {} random points with every coordinate in (-{}, {}), seed {}\n"
@@ -243,7 +243,7 @@ int run(const CheckGradientOptions& options) {
                                         {"failed", failed},
                                         {"ok", failed == 0},
                                         {"worst", worst}};
-    print("{}\n", result.dump(2));
+    print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return failed == 0 ? 0 : 1;
   }
   print("{}: {} coordinates, {} random points with every coordinate in (-{}, {}), seed {}\n",

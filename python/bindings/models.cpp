@@ -139,6 +139,7 @@ void add_models(nb::module_& module) {
       .def_prop_ro("quantities",
                    [](const Model& model) { return names_of(model.density.quantities()); })
       .def_prop_ro("name", [](const Model& model) { return model.identity.name; })
+      .def_prop_ro("identity", [](const Model& model) { return model.identity.hash; })
       .def_prop_ro("batched", [](const Model& model) { return model.density.is_batched(); })
       .def("evaluate", &evaluate, "points"_a)
       .def("read", &quantities, "points"_a)

@@ -10,14 +10,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "rehmc/core/archive.hpp"
 #include "rehmc/core/error.hpp"
-#include "rehmc/core/hash.hpp"
 #include "rehmc/job/manifest.hpp"
 #include "rehmc/output/foreign_draws.hpp"
+#include "rehmc/output/stored_result.hpp"
 #include "rehmc/report/report.hpp"
 #include "rehmc/summary/calibrated_weights.hpp"
 #include "rehmc/summary/run_summary.hpp"
@@ -179,98 +177,13 @@ std::string report(const Result& result, const std::string& model, bool sharpen)
   return report_page(result.shown(), summary_of(result, sharpen), info);
 }
 
-// Results as bytes, sealed by a checksum.
-
-constexpr std::string_view format = "rehmc fit 1\n";
-
-template <class Archive>
-void archive_record(Archive& archive, ChainRecord& r) {
-  archive(r.columns, r.centre, r.draws, r.log_density, r.acceptance, r.step_size, r.energy,
-          r.energy_error, r.path_length, r.mass, r.depth, r.leapfrogs, r.mean_offset, r.mean_square,
-          r.kept, r.kept_weight, r.kept_end, r.coordinates, r.kept_position, r.kept_gradient);
-}
-
-void write_chain(ArchiveWriter& archive, const ChainResult& chain) {
-  ChainResult copy = chain;
-  const bool tuned = copy.tuning.metric != nullptr;
-  archive(tuned);
-  if (tuned) archive(copy.facts());
-  archive_record(archive, copy.record);
-  archive(copy.record.gradients == KeptGradients::yes, copy.record.computed,
-          copy.record.kept_failures, copy.record.kept_columns);
-  std::vector<int> endings;
-  for (const Ending ending : copy.record.ending) endings.push_back(static_cast<int>(ending));
-  archive(endings, static_cast<std::uint64_t>(copy.record.divergences.size()));
-  for (const StoredDivergence& divergence : copy.record.divergences) {
-    archive(divergence.draw, divergence);
-  }
-}
-
-ChainResult read_chain(ArchiveReader& archive) {
-  ChainResult chain;
-  if (archive.get<bool>()) archive(chain.facts());
-  archive_record(archive, chain.record);
-  if (archive.get<bool>()) chain.record.gradients = KeptGradients::yes;
-  archive(chain.record.computed, chain.record.kept_failures, chain.record.kept_columns);
-  for (const int ending : archive.get<std::vector<int>>()) {
-    if (ending < 0 || ending > static_cast<int>(greatest(Ending{}))) {
-      throw DataError("a stored value is none of those that it can have");
-    }
-    chain.record.ending.push_back(static_cast<Ending>(ending));
-  }
-  const auto divergences = archive.get<std::uint64_t>();
-  for (std::uint64_t k = 0; k < divergences; ++k) {
-    StoredDivergence& divergence = chain.record.divergences.emplace_back();
-    archive(divergence.draw, divergence);
-  }
-  return chain;
-}
-
 nb::bytes to_bytes(const Result& result) {
-  const SampleResult& all = result.all();
-  ArchiveWriter archive;
-  archive(all.names, all.coordinates, all.seed, all.recycle_generated, all.stopped,
-          describe(all.kernel.recycling), all.kernel.kind, all.kernel.nuts.max_depth,
-          all.kernel.hmc.path_steps, all.kernel.hmc.path_steps_most, all.kernel.hmc.weight_by_draws,
-          all.kernel.hmc.jitter_least, all.kernel.hmc.jitter_most);
-  archive(static_cast<std::uint64_t>(all.quantities.size()));
-  for (const Quantity& quantity : all.quantities) {
-    archive(quantity.name, quantity.coordinate, quantity.generated, quantity.determined,
-            quantity.transformed, quantity.map);
-  }
-  archive(all.stored_chains, static_cast<std::uint64_t>(all.chains.size()));
-  for (const ChainResult& chain : all.chains) write_chain(archive, chain);
-  const std::string body = std::string(format) + content_hash(archive.bytes()) + archive.bytes();
-  return nb::bytes(body.data(), body.size());
+  const std::string bytes = archive_result(result.all());
+  return nb::bytes(bytes.data(), bytes.size());
 }
 
 Result from_bytes(const nb::bytes& bytes) {
-  constexpr std::size_t hash_size = 32;
-  std::string_view text(bytes.c_str(), bytes.size());
-  if (!text.starts_with(format) || text.size() < format.size() + hash_size) {
-    throw DataError("is not a fit that this version of rehmc saved");
-  }
-  text.remove_prefix(format.size());
-  const std::string_view hash = text.substr(0, hash_size);
-  text.remove_prefix(hash_size);
-  if (content_hash(text) != hash) throw DataError("is damaged: its checksum does not match");
-  ArchiveReader archive(text);
-  SampleResult all;
-  archive(all.names, all.coordinates, all.seed, all.recycle_generated, all.stopped);
-  all.kernel.recycling = parse_recycling(archive.get<std::string>());
-  archive(all.kernel.kind, all.kernel.nuts.max_depth, all.kernel.hmc.path_steps,
-          all.kernel.hmc.path_steps_most, all.kernel.hmc.weight_by_draws,
-          all.kernel.hmc.jitter_least, all.kernel.hmc.jitter_most);
-  const auto quantities = archive.get<std::uint64_t>();
-  for (std::uint64_t q = 0; q < quantities; ++q) {
-    Quantity& quantity = all.quantities.emplace_back();
-    archive(quantity.name, quantity.coordinate, quantity.generated, quantity.determined,
-            quantity.transformed, quantity.map);
-  }
-  archive(all.stored_chains);
-  const auto chains = archive.get<std::uint64_t>();
-  for (std::uint64_t c = 0; c < chains; ++c) all.chains.push_back(read_chain(archive));
-  return Result(std::move(all));
+  return Result(restore_result({bytes.c_str(), bytes.size()}));
 }
 
 std::vector<bool> generated(const Result& result) {

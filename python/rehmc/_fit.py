@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import shutil
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,7 @@ class Fit:
         variables: Sequence[Variable] | None = None,
         coords: Mapping[str, Sequence[Any]] | None = None,
         in_order: bool = False,
+        identity: str | None = None,
     ) -> None:
         self._raw = result
         self._model = model
@@ -70,6 +72,7 @@ class Fit:
         self._given_variables = list(variables) if variables is not None else None
         self._coords = dict(coords if coords is not None else (model.coords if model is not None else {}))
         self._in_order = in_order
+        self._identity = identity  # of the model, where that is not given
 
     # What is known of the run.
 
@@ -405,7 +408,7 @@ class Fit:
             raise _core.FileError(f"{target}: exists and is not an empty folder; choose another")
         source = self._path()
         if source is not None:
-            shutil.copytree(source, target, dirs_exist_ok=True)
+            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
             return
         target.mkdir(parents=True, exist_ok=True)
         meta = {
@@ -413,6 +416,7 @@ class Fit:
             "name": self.name,
             "settings": self._settings,
             "width": self._width,
+            "identity": self._identity if self._model is None else self._model._open(self.seed).identity,
             "variables": [[v.name, v.shape, v.dims] for v in self._variables],
             "coords": {k: [str(each) for each in v] for k, v in self._coords.items()},
         }
@@ -451,13 +455,20 @@ class Fit:
         if self._model is None:
             raise _core.ConfigError(f"{self.name}: the model is not known; give it to rehmc.resume(path, model)")
         opened = self._model._open(self.seed)
+        if self._identity not in (None, opened.identity):
+            raise _core.DataError(
+                f"{self.name}: the model is not the one that was sampled: its code, its data or its parameters changed; start a new run"
+            )
         path = self._path()
         if path is not None:
             self._raw = run(
                 lambda control: _core.continue_in_folder(opened, os.fspath(path), control, self._width, more), progress
             )
         else:
-            longer = {**self._settings, "draws": int(self._settings["draws"]) + more}
+            before = self._settings.get("draws")
+            if not isinstance(before, (int, np.integer)):
+                raise _core.DataError(f"{self.name}: has no settings with which it could be continued")
+            longer = {**self._settings, "draws": int(before) + more}
             run(lambda control: _core.extend(self._raw, opened, longer, control, self._width), progress)
             self._settings = longer
         for cached in ("_view", "draws", "recycled", "statistics", "_summary"):
@@ -543,28 +554,70 @@ def load(path: str | os.PathLike[str]) -> Fit:
 
 
 def _load(folder: pathlib.Path, model: Model | None) -> Fit:
-    if (folder / "fit.json").exists():
+    if os.path.lexists(folder / "fit.json"):
         return _load_saved(folder, model)
     result, name, settings, _ = _core.load_folder(os.fspath(folder))
     return Fit(result, model, settings, folder=folder, name=name)
 
 
-def _load_saved(folder: pathlib.Path, model: Model | None) -> Fit:
+def _read_saved(path: pathlib.Path) -> bytes:
+    """In a folder of somebody else, a link or a device could lead to any file, or never end."""
     try:
-        meta = json.loads((folder / "fit.json").read_text(encoding="utf-8"))
-        variables = [Variable(name, tuple(shape), tuple(dims)) for name, shape, dims in meta["variables"]]
-        viewed = folder / "draws.bin"
-        # With the model, the states suffice; without it, what it read of them was saved.
-        reads = model is None and viewed.exists()
-        result = _core.from_bytes((viewed if reads else folder / "states.bin").read_bytes())
-        return Fit(
-            result, model, meta["settings"], width=meta["width"], name=meta["name"], variables=variables,
-            coords=meta["coords"], in_order=reads,
-        )
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise _core.DataError(f"{folder / 'fit.json'}: is damaged: {error}") from error
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise _core.DataError(f"{path}: is a link, a folder or a device, but a fit is ordinary files; put the file itself there")
+        return path.read_bytes()
     except OSError as error:
         raise _core.FileError(f"{error.filename}: {error.strerror}") from error
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(what)
+
+
+def _saved_variable(entry: Any) -> Variable:
+    name, shape, dims = entry
+    numbers = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in shape)
+    _require(isinstance(name, str) and numbers and all(isinstance(d, str) for d in dims), "a variable has no such shape")
+    return Variable(name, tuple(shape), tuple(dims))
+
+
+def _describe_columns(variables: Sequence[Variable], names: Sequence[str], in_order: bool) -> bool:
+    """Whether every column belongs to one element of one variable."""
+    if sum(math.prod(v.shape) for v in variables) != len(names):
+        return False
+    try:
+        columns = [column for v in variables for column in grid_columns(names, v).ravel().tolist()] if not in_order else []
+    except (IndexError, ValueError):
+        return False
+    return in_order or sorted(columns) == list(range(len(names)))
+
+
+def _load_saved(folder: pathlib.Path, model: Model | None) -> Fit:
+    text = _read_saved(folder / "fit.json")
+    try:
+        meta = json.loads(text)
+        variables = [_saved_variable(entry) for entry in meta["variables"]]
+        settings, coords, width, name = (meta[key] for key in ("settings", "coords", "width", "name"))
+        identity = meta.get("identity")
+        _require(identity is None or isinstance(identity, str), "its identity is no hash")
+        _require(isinstance(settings, dict) and isinstance(name, str), "its name or its settings are of another kind")
+        _require(isinstance(coords, dict) and all(isinstance(c, list) for c in coords.values()), "coords are no lists")
+        _require(isinstance(width, int) and 0 <= width < 2**31, "its width is no such number")
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _core.DataError(f"{folder / 'fit.json'}: is damaged: {error}") from error
+    viewed = folder / "draws.bin"
+    # With the model, the states suffice; without it, what it read of them was saved.
+    reads = model is None and os.path.lexists(viewed)
+    states = viewed if reads else folder / "states.bin"
+    content = _read_saved(states)
+    try:
+        result = _core.from_bytes(content)
+    except _core.DataError as error:
+        raise _core.DataError(f"{states}: {error}") from error
+    if model is None and not _describe_columns(variables, result.names, in_order=reads):
+        raise _core.DataError(f"{folder / 'fit.json'}: its variables are not those of {states}")
+    return Fit(result, model, settings, width=width, name=name, variables=variables, coords=coords, in_order=reads, identity=identity)
 
 
 def resume(path: str | os.PathLike[str], model: Model, progress: bool = True) -> Fit:

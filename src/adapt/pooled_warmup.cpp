@@ -86,7 +86,31 @@ PooledWarmup::PooledWarmup(std::unique_ptr<Kernel> kernel, const WarmupSettings&
       address_(address) {
   stored(*kernel_, tuning_, shared_, troubles_, iteration_, previous_, current_, trials_,
          log_densities_);
+  require_whole();
   if (!done()) use_kernel(shared_.stage < early_stages);
+}
+
+void PooledWarmup::require_whole() const {
+  const std::size_t d = kernel_->guard().dimension();
+  const auto of_model = [d](const StateSample& sample) {
+    const std::size_t states = sample.weights.size();
+    const auto fits = [&](const std::vector<double>& rows) {
+      return rows.size() % d == 0 && rows.size() / d == states;
+    };
+    return fits(sample.positions) && fits(sample.gradients) &&
+           (sample.dimension == d || (sample.dimension == 0 && states == 0));
+  };
+  const auto end = [this](std::uint64_t stage) {
+    return end_of_stage(stage, settings_.iterations);
+  };
+  const std::uint64_t stage = shared_.stage;
+  const bool in_stage = iteration_ >= (stage == 0 ? 0 : end(stage - 1)) && iteration_ <= end(stage);
+  const std::vector<double>& own = shared_.own_step_sizes;
+  const bool fits = tuning_.metric->dimension() == d && shared_.tuning.metric->dimension() == d &&
+                    of_model(previous_) && of_model(current_) &&
+                    (own.empty() || own.size() > address_.chain % most_chains_of_group) &&
+                    (done() || (in_stage && !trials_.empty()));
+  if (!fits) throw DataError("the stored warmup does not fit its settings and its model");
 }
 
 void PooledWarmup::archive(ArchiveWriter& archive) const {

@@ -84,6 +84,12 @@ ChainResult load_chain(const RunFolder& folder, std::size_t chain, const Manifes
     throw DataError(fmt::format("{}: its metric is of another dimension than {}",
                                 folder.checkpoint(chain).string(), folder.manifest().string()));
   }
+  const bool must_run = result.sampling && !manifest.settings.store_draws;
+  if (must_run != (result.running != nullptr) ||
+      (must_run && result.running->summary().dimension() != columns.size())) {
+    throw DataError(fmt::format("{}: its running summaries do not fit the settings in {}",
+                                folder.checkpoint(chain).string(), folder.manifest().string()));
+  }
   for (ChainRecord* record : {&result.record, &result.warmup}) {
     record->columns = columns;
     record->coordinates = manifest.coordinates.size();

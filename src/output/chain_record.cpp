@@ -191,6 +191,41 @@ void ChainRecord::add_archived_kept(ArchiveReader& archive, std::size_t count, b
   }
 }
 
+void ChainRecord::require_whole() const {
+  const auto n = size();
+  const auto d = dimension();
+  const auto states = kept_weight.size();
+  // What was not recorded, or not read yet, is missing as a whole.
+  const auto fits = [](const auto& values, std::size_t rows, std::size_t width) {
+    return width == 0 ? values.empty()
+                      : values.size() % width == 0 && values.size() / width == rows;
+  };
+  const auto is_column = [&](std::size_t column) { return column < d; };
+  const bool of_draws = columns.size() == d && fits(draws, n, d) && depth.size() == n &&
+                        leapfrogs.size() == n && ending.size() == n &&
+                        std::ranges::all_of(series_of_numbers, [&](const auto series) {
+                          return (this->*series).size() == n;
+                        });
+  const bool counted = kept_end.empty() ? states == 0
+                                        : kept_end.size() == n && kept_end.back() == states &&
+                                              std::ranges::is_sorted(kept_end);
+  const std::size_t width = kept_end.empty() ? 0 : kept_dimension();
+  const bool of_kept = (!kept_columns || std::ranges::all_of(*kept_columns, is_column)) &&
+                       fits(kept, states, width) && fits(mean_offset, n, width) &&
+                       fits(mean_square, n, width);
+  const bool apart = !kept_position.empty();
+  const bool needs_positions = states > 0 && (computed || gradients == KeptGradients::yes);
+  const bool positions = (!apart || fits(kept_position, states, coordinates)) &&
+                         (!needs_positions || fits(kept_positions(), states, coordinates));
+  const bool with_gradients =
+      fits(kept_gradient, gradients == KeptGradients::yes ? states : 0, coordinates);
+  const bool of_divergences = std::ranges::all_of(divergences, [&](const auto& divergence) {
+    return divergence.draw < n && divergence.start.size() == d && divergence.end.size() == d;
+  });
+  if (of_draws && counted && of_kept && positions && with_gradients && of_divergences) return;
+  throw DataError("stored draws and states do not fit together");
+}
+
 void ChainRecord::truncate(std::size_t draws_left) {
   if (draws_left >= size()) return;
   const std::size_t d = dimension();

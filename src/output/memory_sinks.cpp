@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
+
 namespace rehmc {
 
 namespace {
@@ -57,7 +59,12 @@ void RecordSink::add(const ReadDraw& draw, std::uint64_t /*index*/) {
 RunningSink::RunningSink(ChainResult& result, bool recycling, bool gradients,
                          std::shared_ptr<RunningRecord> stored)
     : result_(result), recycling_(recycling), gradients_(gradients) {
-  if (stored) use(std::move(stored));
+  if (!stored) return;
+  const RunningSummary& summary = stored->summary();
+  if (summary.recycling() != recycling || summary.gradients() != gradients) {
+    throw DataError("stored running summaries are of other states or gradients than the run has");
+  }
+  use(std::move(stored));
 }
 
 void RunningSink::use(std::shared_ptr<RunningRecord> record) {

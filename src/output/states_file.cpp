@@ -42,9 +42,10 @@ void read_states(const std::filesystem::path& path, const StatesMark& mark, Chai
     for (std::uint64_t i = 0; i < mark.warmup_draws; ++i) result.warmup.add_archived(reader);
     for (std::uint64_t i = 0; i < mark.draws; ++i) result.record.add_archived(reader);
     for (const ChainRecord* record : {&result.record, &result.warmup}) {
-      if (!record->kept_end.empty() && record->kept_end.size() != record->size()) {
-        throw DataError("some draws have kept states and others have not");
-      }
+      record->require_whole();
+    }
+    if (result.record.kept_end.size() != result.record.size()) {
+      throw DataError("some draws have kept states and others have not");
     }
     if (reader.left() != 0) throw DataError("there are more values than the checkpoint records");
   } catch (const DataError& error) {

@@ -188,6 +188,11 @@ void extend(SampleResult& result, const Density& density, const SampleSettings& 
         "this result cannot be extended: it does not hold the states of these chains; sample with "
         "keep_chains");
   }
+  if (result.coordinates != density.names() || result.names != names_of(density.quantities())) {
+    throw DataError(
+        "this result cannot be extended with this model: its coordinates or its quantities are not "
+        "those of the model that was sampled");
+  }
   restart_warming_groups(result, settings);
   run_chains(result, density, settings, control);
 }

@@ -125,6 +125,12 @@ double BinnedQuantiles::upper_edge(std::size_t coordinate, std::size_t bin) cons
   return location_[coordinate] + upper_edge_in_widths(bin) / inverse_width_[coordinate];
 }
 
+bool BinnedQuantiles::is_whole(std::size_t dimension) const {
+  return location_.size() == dimension && inverse_width_.size() == dimension &&
+         least_.size() == dimension && most_.size() == dimension &&
+         weights_.size() == dimension * bins;
+}
+
 std::size_t BinnedQuantiles::bytes() const {
   return sizeof(double) * (location_.capacity() + inverse_width_.capacity() + least_.capacity() +
                            most_.capacity() + weights_.capacity());

@@ -105,6 +105,14 @@ ChunkSums::Chunk ChunkSums::chunk(std::size_t index, std::size_t coordinate, dou
   return chunk;
 }
 
+bool ChunkSums::is_whole(std::size_t dimension) const {
+  const std::size_t numbers = most_chunks * dimension;
+  return dimension_ == dimension && masses_.size() == most_chunks && first_.size() == numbers &&
+         second_.size() == numbers && (scale_.empty() || scale_.size() == dimension) &&
+         stein_.size() == (scale_.empty() ? 0 : 3 * numbers) && full_ < most_chunks &&
+         filled_ < length_;
+}
+
 std::size_t ChunkSums::bytes() const {
   return sizeof(double) *
              (masses_.capacity() + first_.capacity() + second_.capacity() + scale_.capacity()) +

@@ -1,6 +1,8 @@
 // Adds draws, one at a time, to the running summary of a chain.
 #include "rehmc/running/running_summary.hpp"
 
+#include "rehmc/core/error.hpp"
+
 namespace rehmc {
 
 RunningSummary::RunningSummary(std::span<const double> centre, std::span<const double> scale,
@@ -52,6 +54,15 @@ double RunningSummary::fourth_power(std::size_t coordinate, double offset) const
   // The binomial formula, from the inside out.
   const double inner = 6 * total.second - offset * (4 * total.first - offset * total.mass);
   return fourth_[coordinate] - offset * (4 * third_[coordinate] - offset * inner);
+}
+
+void RunningSummary::require_whole() const {
+  const std::size_t d = dimension();
+  const bool draws = plain_.is_whole(d) && plain_bins_.is_whole(d) && third_.size() == d &&
+                     fourth_.size() == d && !plain_.has_stein();
+  const bool states =
+      recycling_ ? recycled_.is_whole(d) && recycled_bins_.is_whole(d) : !recycled_.has_stein();
+  if (!draws || !states) throw DataError("stored running summaries do not fit together");
 }
 
 std::size_t RunningSummary::bytes() const {

@@ -1,6 +1,7 @@
 // One function for each struct both stores and restores it.
 #include "rehmc/summary/stored_estimates.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -25,6 +26,12 @@ void visit_enum(Archive& archive, Enum& value, Enum last) {
   archive(number);
   if (number > static_cast<std::uint8_t>(last)) throw DataError("unknown value");
   value = static_cast<Enum>(number);
+}
+
+/// What was restored is trusted only as far as it fits together.
+template <class Archive>
+void require(bool fits, const char* what) {
+  if (restores<Archive> && !fits) throw DataError(what);
 }
 
 template <class Archive, class T, class Visit>
@@ -56,6 +63,9 @@ void visit_estimate(Archive& archive, Estimate& e) {
   visit_all(archive, e.quantiles, [&](QuantileEstimate& q) {
     archive(q.probability, q.value, q.mcse, q.ess, q.degrees);
   });
+  const auto same =
+      std::ranges::equal(e.quantiles, standard_probabilities, {}, &QuantileEstimate::probability);
+  require<Archive>(same, "other quantiles than those of a summary");
 }
 
 template <class Archive>
@@ -65,6 +75,8 @@ void visit_sharpened(Archive& archive, SharpenedEstimate& s) {
   visit_enum(archive, s.mean_set, last);
   visit_enum(archive, s.sd_set, last);
   visit_all(archive, s.quantile_sets, [&](FeatureSet& set) { visit_enum(archive, set, last); });
+  require<Archive>(s.quantile_sets.size() == s.estimate.quantiles.size(),
+                   "not one set of features for each quantile");
   archive(s.mean_tail_seen, s.sd_tail_seen);
 }
 
@@ -98,6 +110,8 @@ void visit_loo(Archive& archive, std::optional<LooSummary>& stored) {
     visit_all(archive, summary.names, [&](std::string& name) { archive(name); });
     visit_all(archive, loo.points,
               [&](LooPoint& point) { archive(point.elpd, point.lppd, point.shape); });
+    require<Archive>(!summary.refused.empty() || summary.names.size() == loo.points.size(),
+                     "not one name for each observation");
   });
 }
 

@@ -11,6 +11,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Texts come from files and from exceptions of models.
+constexpr auto replace = Json::error_handler_t::replace;
+
 Json estimate_json(const Estimate& estimate, const std::vector<double>& bounds) {
   Json json;
   // Sums of many coordinates leave them unknown.
@@ -142,7 +145,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
   if (summary.warmup.known()) head["warmup"] = warmup_json(summary.warmup);
   if (summary.loo) head["loo"] = loo_json(*summary.loo);
   // Parameters are written one by one: a tree of all of them would take more memory than the run.
-  std::string text = head.dump(2);
+  std::string text = head.dump(2, ' ', false, replace);
   text.erase(text.rfind("\n}"));
   text += ",\n  \"parameters\": [";
   const char* separator = "\n    ";
@@ -163,7 +166,7 @@ std::string summary_json(const RunSummary& summary, const std::string& model, st
     } else if (!row.not_sharpened.empty()) {
       parameter["not_sharpened"] = row.not_sharpened;
     }
-    text += separator + parameter.dump();
+    text += separator + parameter.dump(-1, ' ', false, replace);
     separator = ",\n    ";
     // From what the first ones take, since a text that grows by doubling takes twice its size.
     constexpr std::size_t some = 100;

@@ -39,7 +39,9 @@ WarmupSummary summarise_warmup(const SampleResult& result) {
     summary.gradients_path += chain.story.gradients_path;
     summary.gradients_check += chain.spot_check.evaluations;
     if (c >= most_chains_of_group) continue;
-    for (std::size_t s = 0; s < summary.stages.size(); ++s) {
+    // Of a file that was edited, chains may tell of different stages.
+    const std::size_t stages = std::min(summary.stages.size(), chain.story.stages.size());
+    for (std::size_t s = 0; s < stages; ++s) {
       summary.stages[s].gradients += chain.story.stages[s].gradients;
     }
   }

@@ -73,6 +73,59 @@ class Pair {
   std::vector<std::unique_ptr<PooledWarmup>> chains_;
 };
 
+/// What PooledWarmup::archive() writes, of two coordinates and the second iteration.
+struct StoredWarmup {
+  Tuning tuning{0.5, make_unit_metric(2)};
+  SharedTuning shared = shared_tuning();
+  int iteration = 2;
+  StateSample previous;
+  StateSample current{{1, 2}, {-1, -2}, {1}, 2, 2};
+  std::vector<StepTrial> trials = std::vector<StepTrial>(3);
+
+  static SharedTuning shared_tuning() {
+    SharedTuning shared;
+    shared.tuning = {0.5, make_unit_metric(2)};
+    return shared;
+  }
+
+  bool restores() const {
+    const Density density(Bumpy(2));
+    auto kernel = make_kernel(density, {});
+    kernel->set_position(std::vector<double>{0.1, 0.2});
+    ArchiveWriter writer;
+    writer(*kernel, tuning, shared, std::uint32_t{0}, iteration, previous, current, trials,
+           std::vector<double>{-1, -2});
+    ArchiveReader reader(writer.bytes());
+    try {
+      const PooledWarmup warmup(make_kernel(density, {}), {}, {3, 1, 0}, reader);
+      return true;
+    } catch (const DataError&) {
+      return false;
+    }
+  }
+};
+
+TEST(PooledWarmup, IsNotRestoredFromWhatDoesNotFit) {
+  EXPECT_TRUE(StoredWarmup{}.restores());
+  const auto broken = [](const auto& damage) {
+    StoredWarmup stored;
+    damage(stored);
+    EXPECT_FALSE(stored.restores());
+  };
+  broken([](StoredWarmup& s) { s.tuning.metric = make_unit_metric(3); });
+  broken([](StoredWarmup& s) { s.shared.tuning.metric = make_unit_metric(1); });
+  broken([](StoredWarmup& s) { s.shared.own_step_sizes = {0.1}; });
+  broken([](StoredWarmup& s) { s.shared.stage = 1; });
+  broken([](StoredWarmup& s) { s.iteration = 13; });
+  broken([](StoredWarmup& s) { s.iteration = -1; });
+  broken([](StoredWarmup& s) { s.trials.clear(); });
+  broken([](StoredWarmup& s) { s.current.weights = {1, 1}; });
+  broken([](StoredWarmup& s) { s.current.gradients.pop_back(); });
+  broken([](StoredWarmup& s) { s.current.dimension = 1; });
+  broken([](StoredWarmup& s) { s.previous.positions = {1, 2}; });
+  broken([](StoredWarmup& s) { s.previous.dimension = std::uint64_t{1} << 40U; });
+}
+
 TEST(PooledWarmup, WaitsForItsGroup) {
   Pair pair{Bumpy(2)};
   while (!pair.chain(0).waiting()) pair.chain(0).step();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rehmc/core/error.hpp"
 #include "tests/kernel/mechanics.hpp"
 
 namespace rehmc::chain_record_test {
@@ -101,6 +102,79 @@ TEST(ChainRecord, HoldsWhatTheTransitionsReported) {
       EXPECT_EQ(record.divergences.size(), diverged);
     }
   }
+}
+
+/// A record of two columns and three draws, each of which keeps a state with its gradient.
+ChainRecord small_record() {
+  ChainRecord record;
+  record.columns = {0, 1};
+  record.centre.resize(2);
+  record.draws.resize(6);
+  for (auto* series : {&record.log_density, &record.acceptance, &record.step_size, &record.energy,
+                       &record.energy_error, &record.path_length, &record.mass}) {
+    series->resize(3);
+  }
+  record.depth.resize(3);
+  record.leapfrogs.resize(3);
+  record.ending.assign(3, Ending::completed);
+  record.mean_offset.resize(6);
+  record.mean_square.resize(6);
+  record.kept.resize(6);
+  record.kept_weight.assign(3, 1);
+  record.kept_end = {1, 2, 3};
+  record.gradients = KeptGradients::yes;
+  record.coordinates = 2;
+  record.kept_gradient.resize(6);
+  record.divergences = {{2, {0, 0}, {}, {0, 0}, Fault::none}};
+  return record;
+}
+
+TEST(ChainRecord, IsWholeOnlyIfAllArraysFit) {
+  EXPECT_NO_THROW(small_record().require_whole());
+  EXPECT_NO_THROW(ChainRecord().require_whole());
+  const auto broken = [](const auto& damage) {
+    ChainRecord record = small_record();
+    damage(record);
+    EXPECT_THROW(record.require_whole(), DataError);
+  };
+  const auto longer = [&](auto part) {
+    broken([&](ChainRecord& r) { (r.*part).resize((r.*part).size() + 1); });
+    broken([&](ChainRecord& r) { (r.*part).resize((r.*part).size() - 1); });
+  };
+  longer(&ChainRecord::columns);
+  longer(&ChainRecord::centre);
+  for (auto part : {&ChainRecord::draws, &ChainRecord::log_density, &ChainRecord::acceptance,
+                    &ChainRecord::step_size, &ChainRecord::energy, &ChainRecord::energy_error,
+                    &ChainRecord::path_length, &ChainRecord::mass, &ChainRecord::mean_offset,
+                    &ChainRecord::mean_square, &ChainRecord::kept, &ChainRecord::kept_weight}) {
+    longer(part);
+  }
+  longer(&ChainRecord::depth);
+  longer(&ChainRecord::leapfrogs);
+  longer(&ChainRecord::ending);
+  longer(&ChainRecord::kept_end);
+  longer(&ChainRecord::kept_gradient);
+  broken([](ChainRecord& r) { r.kept_end = {2, 1, 3}; });
+  broken([](ChainRecord& r) { r.kept_end = {1, 2, 4}; });
+  broken([](ChainRecord& r) { r.kept_columns = {0, 2}; });
+  broken([](ChainRecord& r) { r.kept_position.resize(4); });
+  broken([](ChainRecord& r) { r.gradients = KeptGradients::no; });
+  broken([](ChainRecord& r) { r.coordinates = 3; });
+  broken([](ChainRecord& r) { r.divergences.front().draw = 3; });
+  broken([](ChainRecord& r) { r.divergences.front().start = {0}; });
+  broken([](ChainRecord& r) { r.divergences.front().end = {0, 0, 0}; });
+}
+
+TEST(ChainRecord, OfAComputingModelNeedsPositions) {
+  ChainRecord record = small_record();
+  record.computed = true;
+  record.kept_columns.emplace();
+  record.kept.clear();
+  record.mean_offset.clear();
+  record.mean_square.clear();
+  EXPECT_THROW(record.require_whole(), DataError);
+  record.kept_position.resize(6);
+  EXPECT_NO_THROW(record.require_whole());
 }
 
 }  // namespace

@@ -465,6 +465,62 @@ TEST(RunningSummary, ContinuesFromAnArchive) {
   EXPECT_EQ(second.count(), 200u);
 }
 
+/// Of two coordinates, in the order of RunningSummary::archive().
+struct StoredSummary {
+  bool recycling = true;
+  std::vector<double> centre{0, 0};
+  ChunkSums plain{2}, recycled{2};
+  BinnedQuantiles plain_bins{centre, centre}, recycled_bins{centre, centre};
+  std::vector<double> third{0, 0}, fourth{0, 0};
+
+  bool restores() const {
+    ArchiveWriter writer;
+    writer(recycling, centre, plain, recycled, plain_bins, recycled_bins, third, fourth);
+    try {
+      ArchiveReader(writer.bytes()).get<RunningSummary>();
+      return true;
+    } catch (const DataError&) {
+      return false;
+    }
+  }
+};
+
+/// Sums that say they are of so many dimensions and so many full chunks.
+ChunkSums stored_sums(std::uint64_t dimension, std::uint64_t full, std::uint64_t filled,
+                      std::size_t gradients) {
+  ArchiveWriter writer;
+  const std::vector<double> sums(ChunkSums::most_chunks * 2);
+  writer(dimension, std::uint64_t{4}, full, filled, std::vector<double>(ChunkSums::most_chunks),
+         sums, sums, std::vector<double>(gradients),
+         std::vector<float>(gradients * 3 * ChunkSums::most_chunks));
+  return ArchiveReader(writer.bytes()).get<ChunkSums>();
+}
+
+TEST(RunningSummary, IsNotRestoredFromSumsThatDoNotFit) {
+  EXPECT_TRUE(StoredSummary{}.restores());
+  EXPECT_TRUE((StoredSummary{.recycled = stored_sums(2, 3, 1, 2)}.restores()));
+  EXPECT_TRUE((StoredSummary{.recycling = false, .recycled = {}, .recycled_bins = {}}.restores()));
+  const std::vector<double> one{0};
+  const BinnedQuantiles other(one, one);
+  for (const StoredSummary& broken : {
+           StoredSummary{.plain = ChunkSums(1)},
+           StoredSummary{.recycled = ChunkSums(3)},
+           StoredSummary{.recycled = {}},
+           StoredSummary{.plain_bins = other},
+           StoredSummary{.recycled_bins = other},
+           StoredSummary{.third = one},
+           StoredSummary{.fourth = one},
+           StoredSummary{.plain = stored_sums(2, 3, 1, 2)},
+           StoredSummary{.recycled = stored_sums(3, 3, 1, 0)},
+           StoredSummary{.recycled = stored_sums(2, ChunkSums::most_chunks, 1, 0)},
+           StoredSummary{.recycled = stored_sums(2, 3, 4, 0)},
+           StoredSummary{.recycled = stored_sums(2, 3, 1, 1)},
+           StoredSummary{.recycling = false, .recycled = stored_sums(2, 3, 1, 2)},
+       }) {
+    EXPECT_FALSE(broken.restores());
+  }
+}
+
 TEST(RunningSummary, TakesBoundedMemory) {
   constexpr std::size_t dimension = 1000;
   const std::vector<double> centre(dimension), scale(dimension, 1.0);

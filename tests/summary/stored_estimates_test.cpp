@@ -54,5 +54,32 @@ TEST(StoredEstimates, of_other_draws_or_damaged_ones_are_not_used) {
   }
 }
 
+TEST(StoredEstimates, that_do_not_fit_together_are_not_used) {
+  SampleResult result = run();
+  const RunSummary whole = summarise_run(result);
+  ASSERT_TRUE(whole.parameters.front().recycled && whole.parameters.front().sharpened);
+  const auto is_used = [&](const auto& damage) {
+    RunSummary summary = whole;
+    damage(summary);
+    return restore_summary(archive_estimates(summary, result, "key"), "key", result).has_value();
+  };
+  EXPECT_TRUE(is_used([](RunSummary&) {}));
+  EXPECT_FALSE(is_used([](RunSummary& s) { s.parameters[0].plain.quantiles.clear(); }));
+  EXPECT_FALSE(is_used([](RunSummary& s) { s.parameters[1].recycled->quantiles.pop_back(); }));
+  EXPECT_FALSE(
+      is_used([](RunSummary& s) { s.parameters[2].plain.quantiles[3].probability = 0.6; }));
+  EXPECT_FALSE(is_used(
+      [](RunSummary& s) { s.parameters[0].sharpened->quantile_sets.push_back(FeatureSet::none); }));
+  EXPECT_FALSE(is_used([](RunSummary& s) {
+    s.loo.emplace();
+    s.loo->loo.points = {{-1, -0.9, 0.2}};
+  }));
+  EXPECT_TRUE(is_used([](RunSummary& s) {
+    s.loo.emplace();
+    s.loo->names = {"a"};
+    s.loo->refused = "too few";
+  }));
+}
+
 }  // namespace
 }  // namespace rehmc::stored_estimates_test

@@ -100,6 +100,8 @@ class PooledWarmup {
   FrozenKernel finish() &&;
 
  private:
+  /// DataError if what was restored fits neither the model nor the settings nor itself.
+  void require_whole() const;
   void begin_stage();
   void use_kernel(bool early);
   Address address() const;

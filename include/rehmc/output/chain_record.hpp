@@ -48,6 +48,9 @@ struct ChainRecord {
   void add_draw(const Transition& transition, std::span<const double> values);
   /// Appends a draw that archive_draw() stored; its dimension must be that of the record.
   void add_archived(ArchiveReader& archive);
+  /// DataError unless all arrays have the sizes that belong together, which of stored ones is not
+  /// certain: whoever reads a record relies on them.
+  void require_whole() const;
   /// Removes all draws from this one on.
   void truncate(std::size_t draws_left);
 

@@ -34,7 +34,8 @@ class RecordSink final : public Sink {
 class RunningSink final : public Sink {
  public:
   /// With `gradients`, draws must carry the means of their gradients. `stored` is the record of a
-  /// chain that is resumed while sampling. The result must outlive the sink.
+  /// chain that is resumed while sampling: DataError if it was summed otherwise. The result must
+  /// outlive the sink.
   RunningSink(ChainResult& result, bool recycling, bool gradients,
               std::shared_ptr<RunningRecord> stored = nullptr);
 

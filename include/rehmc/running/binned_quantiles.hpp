@@ -41,6 +41,8 @@ class BinnedQuantiles {
   /// Where a bin ends, the last excepted.
   double upper_edge(std::size_t coordinate, std::size_t bin) const;
   std::size_t bytes() const;
+  /// As ChunkSums::is_whole().
+  bool is_whole(std::size_t dimension) const;
 
   template <class Archive>
   void archive(Archive& archive) {

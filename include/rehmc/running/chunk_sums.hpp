@@ -59,6 +59,9 @@ class ChunkSums {
   /// by this.
   Chunk chunk(std::size_t index, std::size_t coordinate, double shift = 0) const;
   std::size_t bytes() const;
+  /// Whether all arrays have the sizes that this dimension needs, which of restored sums is not
+  /// certain.
+  bool is_whole(std::size_t dimension) const;
 
   template <class Archive>
   void archive(Archive& archive) {

@@ -49,9 +49,14 @@ class RunningSummary {
   template <class Archive>
   void archive(Archive& archive) {
     archive(recycling_, centre_, plain_, recycled_, plain_bins_, recycled_bins_, third_, fourth_);
+    require_whole();
   }
 
  private:
+  /// DataError if arrays of a restored summary do not fit together: it would be read, and added to,
+  /// beyond their ends.
+  void require_whole() const;
+
   bool recycling_ = false;
   std::vector<double> centre_;
   ChunkSums plain_;
