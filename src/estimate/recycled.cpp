@@ -123,6 +123,7 @@ struct KeptTable {
     std::size_t count = 0;
     for (const KeptStates& chain : kept) count += chain.values.size;
     for (auto* const column : {&values, &shares, &weights}) column->reserve(count);
+    ends.reserve(shape.values.size());
     for (std::size_t c = 0; c < kept.size(); ++c) {
       const KeptStates& chain = kept[c];
       if (chain.begins.size() != shape.iterations + 1 || chain.begins.back() != chain.values.size ||
