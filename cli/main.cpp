@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -89,14 +90,15 @@ void prepare_heap() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   mallopt(M_TOP_PAD, reserved);
-  const auto begin = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  char* const begin = static_cast<char*>(sbrk(0));
   void* volatile grown = std::malloc(1 << 20);  // more than the heap has left at the start
   std::free(grown);
   mallopt(M_TOP_PAD, usual);
-  const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  char* const end = static_cast<char*>(sbrk(0));
   // If the heap could not grow, or the system has no large pages, everything stays as it was.
-  const std::uintptr_t first = (begin + large_page - 1) / large_page * large_page;
-  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(begin) % large_page;
+  char* const first = begin + (beyond == 0 ? 0 : large_page - beyond);
+  if (end > first) madvise(first, static_cast<std::size_t>(end - first), MADV_HUGEPAGE);
 }
 
 int run(int count, char** words) {
