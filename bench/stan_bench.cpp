@@ -203,6 +203,43 @@ ProgramFiles predictive_regression() {
       random_regression(observations, 5));
 }
 
+/// A model of 294 columns: 48 parameters, 46 transformed ones, log likelihoods and predictions.
+ProgramFiles groups_of_294_columns() {
+  constexpr int observations = 100;
+  constexpr int groups = 46;
+  Stream stream({.seed = 1}, Purpose::test);
+  std::string y;
+  for (int n = 0; n < observations; ++n)
+    y += fmt::format("{}{}", n > 0 ? "," : "", stream.normal());
+  return written(
+      "columns",
+      "data { int N; int G; vector[N] y; } parameters { real mu; real<lower=0> tau; vector[G] z; } "
+      "transformed parameters { vector[G] theta = mu + tau * z; } model { mu ~ std_normal(); tau ~ "
+      "std_normal(); z ~ std_normal(); for (n in 1 : N) y[n] ~ normal(theta[1 + n % G], 1); } "
+      "generated quantities { vector[N] log_lik; vector[N] y_rep; for (n in 1 : N) { log_lik[n] = "
+      "normal_lpdf(y[n] | theta[1 + n % G], 1); y_rep[n] = normal_rng(theta[1 + n % G], 1); } }",
+      fmt::format("{{\"N\": {}, \"G\": {}, \"y\": [{}]}}", observations, groups, y));
+}
+
+/// The bytes of a run folder over those of its CSV files alone, which are what CmdStan writes.
+double folder_over_csv(const std::filesystem::path& command) {
+  const ProgramFiles files = groups_of_294_columns();
+  const std::filesystem::path run = std::filesystem::temp_directory_path() / "rehmc-bench-folder";
+  const stan::ProgramResult result = stan::run_program(
+      {command.string(), "sample", files.program.string(), "--data", files.data.string(), "--seed",
+       "1", "--quiet", "--output", run.string(), "--force"});
+  if (result.code != 0) throw ModelError(result.output);
+  double all = 0;
+  double text = 0;
+  for (const auto& file : std::filesystem::directory_iterator(run)) {
+    const auto bytes = static_cast<double>(file.file_size());
+    all += bytes;
+    if (file.path().extension() == ".csv") text += bytes;
+  }
+  std::filesystem::remove_all(run);
+  return all / text;
+}
+
 /// The cost of the progress display, as a share of a run without it. The two take turns.
 double progress_overhead(const std::filesystem::path& command) {
   const auto seconds = [&](const std::string& progress) {
@@ -243,6 +280,7 @@ int run(int count, char** words) {
                                     curve(), predictive_regression()}) {
     report(everything_over_plain(command, files));
   }
+  report({"folder_over_csv", folder_over_csv(command), "ratio", "<= 3"});
   report({"progress_overhead_normal", progress_overhead(words[1]), "fraction", "<= 0.005"});
   if (count > 3) std::ofstream(words[3]) << json << "\n]\n";
   return 0;

@@ -23,6 +23,7 @@
 #include "stan/data.hpp"
 #include "stan/locate.hpp"
 #include "table.hpp"
+#include "terminal.hpp"
 #include "warmup_text.hpp"
 
 namespace rehmc::cli {
@@ -54,8 +55,12 @@ void print_files(const Manifest& manifest, const RunFolder& folder) {
   const std::string run = folder.path().string();
   const bool recycled = manifest.settings.recycled_csv;
   if (manifest.settings.store_draws) {
-    print("\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, {}summary.json\n", run,
-          recycled ? ", recycled-*.csv" : "", writes_netcdf() ? "posterior.nc (ArviZ), " : "");
+    print("{}",
+          wrapped(fmt::format(
+                      "\nFiles in {}/: chain-*.csv (as CmdStan writes them){}, {}summary.json\n",
+                      run, recycled ? ", recycled-*.csv" : "",
+                      writes_netcdf() ? "posterior.nc (ArviZ), " : ""),
+                  2));
   } else {
     print("\nFiles in {}/: summary.json, metric-*.json; no draws were stored\n", run);
   }

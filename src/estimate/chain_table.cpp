@@ -114,14 +114,18 @@ double variance_of(std::span<const double> values) {
 }
 
 bool undefined(std::span<const double> values) {
+  constexpr double largest = std::numeric_limits<double>::max();
   double least = std::numeric_limits<double>::infinity();
   double most = -least;
-  for (const double x : values) {
-    if (!std::isfinite(x)) return true;
-    least = std::min(least, x);
-    most = std::max(most, x);
+  int unbounded = 0;
+#pragma omp simd reduction(min : least) reduction(max : most) reduction(| : unbounded)
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double x = values[i];
+    least = x < least ? x : least;
+    most = x > most ? x : most;
+    unbounded |= std::abs(x) <= largest ? 0 : 1;  // NaN as well
   }
-  return !(most - least >= std::numeric_limits<double>::epsilon());
+  return unbounded != 0 || !(most - least >= std::numeric_limits<double>::epsilon());
 }
 
 double quantile_of_sorted(std::span<const double> sorted, double probability) {

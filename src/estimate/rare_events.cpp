@@ -26,8 +26,7 @@ constexpr double unseen_fourth = 1 / (1 - 4 * assumed_shape);
 /// a constant series.
 std::size_t stretch(const ChainTable& series, double squared_error) {
   constexpr std::size_t fewest_per_chain = 12;
-  double power = 0;
-  for (const double value : series.values) power += value * value;
+  const double power = squares_about(series.values, 0);
   if (!(power > 0) || !(squared_error > 0)) return 0;
   const auto count = static_cast<double>(series.values.size());
   const double time = squared_error * count * count / power;

@@ -15,6 +15,7 @@
 #include "rehmc/estimate/checks.hpp"
 #include "rehmc/estimate/quantiles.hpp"
 #include "rehmc/estimate/rare_events.hpp"
+#include "rehmc/estimate/shares_below.hpp"
 
 namespace rehmc {
 
@@ -119,6 +120,10 @@ struct KeptTable {
           fmt::format("kept states of {} chains, draws of {}: give both for every chain",
                       kept.size(), shape.chains));
     }
+    std::size_t count = 0;
+    for (const KeptStates& chain : kept) count += chain.values.size;
+    for (auto* const column : {&values, &shares, &weights}) column->reserve(count);
+    ends.reserve(shape.values.size());
     for (std::size_t c = 0; c < kept.size(); ++c) {
       const KeptStates& chain = kept[c];
       if (chain.begins.size() != shape.iterations + 1 || chain.begins.back() != chain.values.size ||
@@ -148,17 +153,6 @@ struct KeptTable {
       const auto most = std::max_element(share(begin), share(end)) - shares.begin();
       result.values.push_back(values[static_cast<std::size_t>(most)]);
       begin = end;
-    }
-    return result;
-  }
-
-  /// The average over each draw's states of function(value).
-  template <class Function>
-  ChainTable averages(const ChainTable& shape, Function function) const {
-    ChainTable result{shape.chains, shape.iterations, std::vector<double>(ends.size())};
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      for (; k < ends[i]; ++k) result.values[i] += shares[k] * function(values[k]);
     }
     return result;
   }
@@ -227,10 +221,15 @@ void estimate_from_kept(const KeptTable& kept, const ChainTable& first,
   EffectiveSize effective_size;
   result.ess_sd =
       spread_of_squares(kept, result.mean) / (4 * variance) / (result.mcse_sd * result.mcse_sd);
-  for (auto& quantile : result.quantiles) {
+  std::vector<double> thresholds;
+  for (const auto& quantile : result.quantiles) thresholds.push_back(quantile.value);
+  const std::vector<double> shares = shares_below(kept.values, kept.shares, kept.ends, thresholds);
+  for (std::size_t t = 0; t < thresholds.size(); ++t) {
+    auto& quantile = result.quantiles[t];
     if (quantile.probability == 0 || quantile.probability == 1) continue;
+    const auto of_threshold = std::span(shares).subspan(t * kept.ends.size(), kept.ends.size());
     const RatioEstimate below(
-        kept.averages(first, [&](double x) { return x <= quantile.value ? 1.0 : 0.0; }), masses);
+        {first.chains, first.iterations, {of_threshold.begin(), of_threshold.end()}}, masses);
     const double squared_error = below.squared_error(effective_size);
     quantile.ess = below.value * (1 - below.value) * count / (count - 1) / squared_error;
     if (std::isnan(quantile.ess)) continue;

@@ -81,7 +81,8 @@ void RunSettings::check() const {
   }
   if (!store_draws && !(log_lik.empty() && predictive.empty())) {
     throw ConfigError(
-        "log-lik and predictive need stored draws; leave out --no-draws, or these options");
+        "log-lik: needs stored draws, as --predictive does; leave out --no-draws, or these "
+        "options");
   }
   if (!store_draws && recycled_csv) {
     throw ConfigError("recycled-csv: there is nothing to write with --no-draws");

@@ -19,6 +19,9 @@ StatesSink::StatesSink(const std::filesystem::path& path, KeptGradients gradient
 
 void StatesSink::begin(const SamplingStart& start) {
   mark_.centre.assign(start.reader.centre().begin(), start.reader.centre().end());
+  // Addresses only: a text that grows by moving touches several times its memory.
+  constexpr std::size_t usual_bytes = 1 << 20;
+  file_.waiting().reserve(usual_bytes);
 }
 
 void StatesSink::add(const ReadDraw& draw, std::uint64_t /*index*/) {

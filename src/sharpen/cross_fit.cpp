@@ -75,7 +75,9 @@ void SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others,
 CrossFit::CrossFit(const Columns& columns, const stein::ColumnRange& targets, const Fold& fold)
     : fold_(fold), columns_(columns), targets_(targets) {
   mean_ = TrainingMoments::mean(columns_, fold);
-  covariance_ = TrainingMoments::covariance(columns_, mean_, columns_, mean_, fold);
+  const auto features = columns_.leftCols(targets_.first);
+  covariance_ =
+      TrainingMoments::covariance(features, mean_.head(targets_.first), columns_, mean_, fold);
   inverse_sd_ = inverse_sds(covariance_.diagonal());
 }
 
@@ -118,19 +120,22 @@ CrossFit::Fit CrossFit::fit(std::vector<Eigen::Index> features,
   for (Eigen::Index a = 0; a < count; ++a) {
     fold_mean[a] = fold_.of(columns_.col(features[static_cast<std::size_t>(a)])).mean();
   }
-  Eigen::VectorXd weights = Eigen::VectorXd::Zero(columns_.cols());
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(targets_.first);
   weights(features) = solve(fold_mean);
-  result.dependence.noalias() = columns_ * weights;
-  result.dependence.array() -= mean_.dot(weights);
+  result.dependence.noalias() = columns_.leftCols(targets_.first) * weights;
+  result.dependence.array() -= mean_.head(targets_.first).dot(weights);
   if (shared_dependence_.size() > 0) result.dependence += shared_dependence_;
   result.features = std::move(features);
   return result;
 }
 
-Eigen::MatrixXd CrossFit::residuals(const Fit& fit) const {
-  Eigen::MatrixXd coefficients = Eigen::MatrixXd::Zero(targets_.first, fit.targets.count);
-  coefficients(fit.features, Eigen::all) = fit.coefficients;
-  Eigen::MatrixXd left = columns_.middleCols(targets_[fit.targets.first], fit.targets.count);
+Eigen::MatrixXd CrossFit::residuals(const std::vector<Fit>& fits) const {
+  Eigen::MatrixXd coefficients = Eigen::MatrixXd::Zero(targets_.first, targets_.count);
+  for (const Fit& fit : fits) {
+    coefficients.middleCols(fit.targets.first, fit.targets.count)(fit.features, Eigen::all) =
+        fit.coefficients;
+  }
+  Eigen::MatrixXd left = targets_.of(columns_);
   left.noalias() -= columns_.leftCols(targets_.first) * coefficients;
   return left;
 }

@@ -76,8 +76,9 @@ class CrossFit {
   };
   Fit fit(std::vector<Eigen::Index> features, const stein::ColumnRange& targets) const;
 
-  /// What a fit leaves of its targets in all draws.
-  Eigen::MatrixXd residuals(const Fit& fit) const;
+  /// What fits leave of their targets in all draws. Together they are to have all targets, in
+  /// order.
+  Eigen::MatrixXd residuals(const std::vector<Fit>& fits) const;
 
   const Columns& columns() const { return columns_; }
 
@@ -86,7 +87,7 @@ class CrossFit {
   Columns columns_;
   stein::ColumnRange targets_;
   Eigen::RowVectorXd mean_;
-  Eigen::MatrixXd covariance_;
+  Eigen::MatrixXd covariance_;         ///< of features with all columns
   Eigen::VectorXd inverse_sd_;         ///< of the columns before the shared ones are taken out
   Eigen::VectorXd shared_dependence_;  ///< empty without them
 };

@@ -44,12 +44,12 @@ OwnFeatures with_thresholds(const Run& run, std::size_t fold, Index i,
   own.layout = {powers.layout.powers, to_index(thresholds.size())};
   own.columns.resize(draws, own.layout.count());
   own.layout.of_powers(0).of(own.columns) = powers.columns;
-  own.indicators.resize(draws, own.layout.thresholds);
+  own.indicators = run.table.shares_below(run.table.positions.col(i), thresholds);
   for (Index t = 0; t < own.layout.thresholds; ++t) {
     const Threshold at(run.table, run.frames[fold], i, states,
                        thresholds[static_cast<std::size_t>(t)]);
     own.columns.col(own.layout.of_thresholds(0)[t]) = at.means({0, 1}, 0, draws);
-    own.indicators.col(t) = at.means({1, 0}, 0, draws);
+    own.indicators.col(t) += at.lower() * (1 - run.table.masses.array()).matrix();
   }
   // Their fields are bounded and fall as 1 / z: their tails are those of u, as for the field 1.
   own.shapes = powers.shapes;

@@ -90,16 +90,18 @@ class ScalarChoice::Distribution {
 
 namespace {
 
-/// Goes from the smallest set to the largest. is_better(candidate, error, best, least) says whether
-/// to take a candidate instead of the best one so far; `least` is the least squared error so far.
-template <class IsBetter>
+/// Goes from the smallest set to the largest. A candidate is taken instead of the best one so far
+/// if may_replace(candidate, best), which is cheap, and is_better(error, least) say so; `least` is
+/// the least squared error so far.
+template <class MayReplace, class IsBetter>
 FeatureSet best_of(const std::vector<Candidate>& candidates, MeanErrors& errors,
-                   const IsBetter& is_better) {
+                   const MayReplace& may_replace, const IsBetter& is_better) {
   const Candidate* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
+    if (best && !may_replace(candidate, *best)) continue;
     const MeanError error = errors.error(candidate.influence);
-    if (best && !is_better(candidate, error, *best, least)) continue;
+    if (best && !is_better(error, least)) continue;
     best = &candidate;
     least = std::min(least, error.squared);
   }
@@ -109,11 +111,12 @@ FeatureSet best_of(const std::vector<Candidate>& candidates, MeanErrors& errors,
 }  // namespace
 
 FeatureSet best_of_moment(const std::vector<Candidate>& candidates, MeanErrors& errors) {
-  return best_of(candidates, errors,
-                 [](const Candidate&, const MeanError& error, const Candidate&, double least) {
-                   const double relative_error = std::sqrt(2 / error.degrees);
-                   return error.squared < (worthwhile + relative_error) * least;
-                 });
+  return best_of(
+      candidates, errors, [](const Candidate&, const Candidate&) { return true; },
+      [](const MeanError& error, double least) {
+        const double relative_error = std::sqrt(2 / error.degrees);
+        return error.squared < (worthwhile + relative_error) * least;
+      });
 }
 
 FeatureSet best_of_indicator(const std::vector<Candidate>& candidates, MeanErrors& errors,
@@ -123,13 +126,13 @@ FeatureSet best_of_indicator(const std::vector<Candidate>& candidates, MeanError
   };
   return best_of(
       candidates, errors,
-      [&](const Candidate& candidate, const MeanError& error, const Candidate& best, double least) {
+      [&](const Candidate& candidate, const Candidate& best) {
         const auto less_in = [&](const Fold& fold) {
           return left(candidate, fold) < left(best, fold);
         };
-        return error.squared < worthwhile * least &&
-               (best.set == FeatureSet::none || std::all_of(folds.begin(), folds.end(), less_in));
-      });
+        return best.set == FeatureSet::none || std::all_of(folds.begin(), folds.end(), less_in);
+      },
+      [](const MeanError& error, double least) { return error.squared < worthwhile * least; });
 }
 
 FeatureSet ScalarChoice::best_set(Index target) {

@@ -256,7 +256,7 @@ Eigen::MatrixXd ScalarFit::rows_of(std::size_t f, const CoordinateStates& states
   if (static_cast<std::size_t>(rows.cols()) <= most_rows) return rows;
   const Fold& fold = run_.folds[f];
   Eigen::MatrixXd left =
-      regression.residuals(regression.fit(features[of_sd], {0, target_.columns().count()}));
+      regression.residuals({regression.fit(features[of_sd], {0, target_.columns().count()})});
   left.middleRows(fold.begin, fold.count()).setZero();
   Eigen::VectorXd relevance = Eigen::VectorXd::Zero(rows.cols());
   for (Index t = 0; t < left.cols(); ++t) {
@@ -282,30 +282,31 @@ void ScalarFit::fit_by(FeatureSet set, const Features& features, std::size_t f,
                        const CrossFit& regression, Index shared, const OwnColumns& own) {
   const Index count = largest(features) + shared;
   if (count == 0 || !affordable(count)) return;
+  std::vector<CrossFit::Fit> fits;
   if (features[of_mean] == features[of_sd]) {
-    keep(set, f, regression, regression.fit(features[of_mean], TargetColumns::moments));
+    fits.push_back(regression.fit(features[of_mean], TargetColumns::moments));
   } else {
-    keep(set, f, regression, regression.fit(features[of_mean], {TargetColumns::mean, 1}));
-    keep(set, f, regression, regression.fit(features[of_sd], {TargetColumns::square, 1}));
+    fits.push_back(regression.fit(features[of_mean], {TargetColumns::mean, 1}));
+    fits.push_back(regression.fit(features[of_sd], {TargetColumns::square, 1}));
   }
-  const CrossFit::Fit of_indicators =
-      regression.fit(features[of_quantiles], target_.columns().indicators());
-  keep(set, f, regression, of_indicators);
-  keep_slopes(set, f, of_indicators, own);
+  fits.push_back(regression.fit(features[of_quantiles], target_.columns().indicators()));
+  keep(set, f, regression, fits);
+  keep_slopes(set, f, fits.back(), own);
 }
 
 void ScalarFit::keep(FeatureSet set, std::size_t f, const CrossFit& regression,
-                     const CrossFit::Fit& fit) {
+                     const std::vector<CrossFit::Fit>& fits) {
   const Fold& fold = run_.folds[f];
-  const Eigen::MatrixXd residuals = regression.residuals(fit);
+  const Eigen::MatrixXd residuals = regression.residuals(fits);
   Eigen::MatrixXd& left = remainders_.left[Remainders::index(set)];
   if (left.size() == 0) {
     left = run_.spare();
     left.setConstant(target_.targets().rows(), target_.targets().cols(), nan_value);
   }
-  left.block(fold.begin, fit.targets.first, fold.count(), fit.targets.count) =
-      residuals.middleRows(fold.begin, fold.count());
-  count_dependence(set, fold, fit, residuals);
+  left.middleRows(fold.begin, fold.count()) = residuals.middleRows(fold.begin, fold.count());
+  for (const CrossFit::Fit& fit : fits) {
+    count_dependence(set, fold, fit, fit.targets.of(residuals));
+  }
 }
 
 void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& fit,
@@ -326,7 +327,7 @@ void ScalarFit::keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& 
 }
 
 void ScalarFit::count_dependence(FeatureSet set, const Fold& fold, const CrossFit::Fit& fit,
-                                 const Eigen::MatrixXd& residuals) {
+                                 const Eigen::Ref<const Eigen::MatrixXd>& residuals) {
   const Index draws = target_.targets().rows();
   Eigen::MatrixXd& effect = remainders_.effects[Remainders::index(set)];
   if (effect.size() == 0) {

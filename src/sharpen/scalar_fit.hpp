@@ -92,15 +92,16 @@ class ScalarFit {
   /// are in the regression already.
   void fit_by(FeatureSet set, const Features& features, std::size_t f, const CrossFit& regression,
               Index shared, const OwnColumns& own);
-  /// Stores what a fit leaves of the draws of its fold.
-  void keep(FeatureSet set, std::size_t f, const CrossFit& regression, const CrossFit::Fit& fit);
+  /// Stores what the fits of all targets leave of the draws of a fold.
+  void keep(FeatureSet set, std::size_t f, const CrossFit& regression,
+            const std::vector<CrossFit::Fit>& fits);
   /// Stores the coefficient of each quantile's own threshold, and moves that threshold to where
   /// quantiles are looked for.
   void keep_slopes(FeatureSet set, std::size_t f, const CrossFit::Fit& fit, const OwnColumns& own);
   /// The draws of a fold depend on all others through the coefficients. This first-order effect is
   /// part of the error: without it, folds that share an outlier get error bars that are too small.
   void count_dependence(FeatureSet set, const Fold& fold, const CrossFit::Fit& fit,
-                        const Eigen::MatrixXd& residuals);
+                        const Eigen::Ref<const Eigen::MatrixXd>& residuals);
 
   Run& run_;
   ScalarTarget target_;

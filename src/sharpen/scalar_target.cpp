@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <span>
 #include <utility>
 
 #include "rehmc/core/error.hpp"
@@ -15,30 +15,29 @@
 
 namespace rehmc::stein {
 
+Eigen::VectorXd gathered_values(const Run& run, const ScalarStates& scalar) {
+  if (run.is_coordinate(scalar)) return run.table.positions.col(to_index(*scalar.coordinate));
+  std::size_t count = 0;
+  for (const Series& chain : scalar.values) count += chain.size;
+  if (to_index(count) != run.table.states()) {
+    throw DataError(fmt::format("a scalar has {} values for {} states", count, run.table.states()));
+  }
+  Eigen::VectorXd values(run.table.states());
+  Index s = 0;
+  for (const Series& chain : scalar.values) {
+    for (std::size_t k = 0; k < chain.size; ++k) values[s++] = chain[k];
+  }
+  return values;
+}
+
 ScalarTarget::ScalarTarget(const Run& run, const ScalarStates& scalar)
-    : run_(run), scalar_(scalar) {
-  gather_values();
+    : run_(run), scalar_(scalar), values_(gathered_values(run, scalar)) {
   follow_coordinate();
   measured_sd_ = std::sqrt((measured_.array() - measured_.mean()).square().mean());
   find_thresholds();
   make_targets();
   make_differences();
   make_plain_differences();
-}
-
-void ScalarTarget::gather_values() {
-  if (run_.is_coordinate(scalar_)) {
-    values_ = run_.table.positions.col(to_index(*scalar_.coordinate));
-    return;
-  }
-  values_.resize(run_.table.states());
-  Index s = 0;
-  for (const Series& chain : scalar_.values) {
-    for (std::size_t k = 0; k < chain.size; ++k) values_[s++] = chain[k];
-  }
-  if (s != run_.table.states()) {
-    throw DataError(fmt::format("a scalar has {} values for {} states", s, run_.table.states()));
-  }
 }
 
 void ScalarTarget::follow_coordinate() {
@@ -48,10 +47,11 @@ void ScalarTarget::follow_coordinate() {
   measured_ = run_.table.positions.col(*coordinate_);
   identical_ = measured_ == values_;
   if (identical_) return;
-  order_.resize(static_cast<std::size_t>(values_.size()));
-  std::iota(order_.begin(), order_.end(), Index{0});
-  std::sort(order_.begin(), order_.end(),
-            [&](Index a, Index b) { return measured_[a] < measured_[b]; });
+  std::vector<std::pair<double, Index>> places;  // side by side, which is faster to sort
+  for (Index s = 0; s < values_.size(); ++s) places.emplace_back(measured_[s], s);
+  std::sort(places.begin(), places.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [x, s] : places) order_.push_back(s);
   falling_ = values_[order_.front()] > values_[order_.back()];
   const bool monotone = std::is_sorted(order_.begin(), order_.end(), [&](Index a, Index b) {
     return falling_ ? values_[a] > values_[b] : values_[a] < values_[b];
@@ -104,8 +104,9 @@ void ScalarTarget::make_targets() {
   targets_.col(TargetColumns::mean) = table.as_ratio(table.draw_means(y));
   targets_.col(TargetColumns::square) =
       table.as_ratio(table.draw_means([&](Index s) { return y(s) * y(s); }));
-  for (std::size_t t = 0; t < thresholds_.size(); ++t) {
-    targets_.col(columns().indicators()[to_index(t)]) = below(thresholds_[t]);
+  const Eigen::MatrixXd shares = table.shares_below(measured_, thresholds_);
+  for (Index t = 0; t < shares.cols(); ++t) {
+    targets_.col(columns().indicators()[t]) = table.as_ratio(shares.col(t));
   }
 }
 

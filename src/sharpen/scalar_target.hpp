@@ -11,6 +11,9 @@
 
 namespace rehmc::stein {
 
+/// The values of a scalar at all states. Throws DataError if there are not as many.
+Eigen::VectorXd gathered_values(const Run& run, const ScalarStates& scalar);
+
 /// A scalar function of the states.
 class ScalarTarget {
  public:
@@ -60,7 +63,6 @@ class ScalarTarget {
   CarriedOver carried_over(double x) const;
 
  private:
-  void gather_values();
   /// Follows the coordinate that the scalar names, unless the values are not monotone in it.
   void follow_coordinate();
   void find_thresholds();

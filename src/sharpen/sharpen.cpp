@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "fit_group.hpp"
@@ -42,18 +43,35 @@ std::vector<Index> best_coordinates(const Run& run, std::size_t f,
   return order;
 }
 
+/// The normal scores of the quantiles of an estimate.
+std::vector<double> scores_of(const Estimate& known) {
+  std::vector<double> scores;
+  for (const QuantileEstimate& quantile : known.quantiles) {
+    scores.push_back(normal_quantile(quantile.probability));
+  }
+  return scores;
+}
+
 /// The own features of coordinates as functions of many coordinates use them: with thresholds where
 /// a normal law of the coordinate would have the quantiles. All functions share them.
 class SharedFeatures {
  public:
   explicit SharedFeatures(Run& run) : run_(run) {}
 
+  /// Announces that a function will ask for a coordinate.
+  void expect(std::size_t fold, Index i, const Estimate& known) {
+    if (expected_.empty()) scores_ = scores_of(known);
+    expected_.insert({fold, i});
+  }
+  /// Takes an expected coordinate while its states are at hand, if there is room.
+  void offer(std::size_t fold, Index i, const CoordinateStates& states, const OwnFeatures& powers) {
+    if (!expected_.contains({fold, i}) || !has_room(fold)) return;
+    known_[{fold, i}] = computed(fold, i, states, powers);
+  }
+
   /// Those of some coordinates side by side.
   OwnFeatures of(std::size_t fold, const std::vector<Index>& coordinates, const Estimate& known) {
-    std::vector<double> scores;
-    for (const QuantileEstimate& quantile : known.quantiles) {
-      scores.push_back(normal_quantile(quantile.probability));
-    }
+    std::vector<double> scores = scores_of(known);
     if (scores != scores_) known_.clear();
     scores_ = std::move(scores);
     OwnFeatures all;
@@ -69,36 +87,46 @@ class SharedFeatures {
   }
 
  private:
-  const OwnFeatures& of_coordinate(std::size_t fold, Index i) {
+  using Place = std::pair<std::size_t, Index>;  ///< fold and coordinate
+
+  /// Whether one more coordinate fits into the memory that they may take.
+  bool has_room(std::size_t fold) const {
     constexpr Index most_numbers = Index{1} << 23;
-    const auto found = known_.find({fold, i});
-    if (found != known_.end()) return found->second;
     const Index numbers =
         to_index(run_.table.draws()) * (run_.powers(fold) + 2 * to_index(scores_.size()));
-    if (to_index(known_.size() + 1) * numbers > most_numbers) known_.clear();
+    return to_index(known_.size() + 1) * numbers <= most_numbers;
+  }
+  OwnFeatures computed(std::size_t fold, Index i, const CoordinateStates& states,
+                       const OwnFeatures& powers) const {
     std::vector<double> thresholds;
     for (const double score : scores_) {
       thresholds.push_back(run_.frames[fold].centre[i] + run_.frames[fold].scale[i] * score);
     }
+    return with_thresholds(run_, fold, i, states, powers, thresholds);
+  }
+  const OwnFeatures& of_coordinate(std::size_t fold, Index i) {
+    const auto found = known_.find({fold, i});
+    if (found != known_.end()) return found->second;
+    if (!has_room(fold)) known_.clear();
     const CoordinateStates states = run_.coordinate(fold, i);
-    const OwnFeatures powers = powers_of(run_, fold, i, states);
-    return known_[{fold, i}] = with_thresholds(run_, fold, i, states, powers, thresholds);
+    return known_[{fold, i}] = computed(fold, i, states, powers_of(run_, fold, i, states));
   }
 
   Run& run_;
   std::vector<double> scores_;
-  std::map<std::pair<std::size_t, Index>, OwnFeatures> known_;  ///< by fold and coordinate
+  std::set<Place> expected_;
+  std::map<Place, OwnFeatures> known_;
 };
 
-FitTask task_of_function(Run& run, std::size_t k, const ScalarStates& scalar,
-                         SharedFeatures& features) {
-  FitTask task{k, ScalarFit(run, scalar), {}, std::make_shared<std::vector<CoordinateStates>>()};
-  const Eigen::VectorXd series =
-      run.table.draw_means([&](Index s) { return task.fit.target().values()[s]; });
+/// The coordinates whose features a function of many of them uses, by fold.
+std::vector<std::vector<Index>> coordinates_of(const Run& run, const ScalarStates& scalar) {
+  const Eigen::VectorXd values = gathered_values(run, scalar);
+  const Eigen::VectorXd series = run.table.draw_means([&](Index s) { return values[s]; });
+  std::vector<std::vector<Index>> coordinates;
   for (std::size_t f = 0; f < run.folds.size(); ++f) {
-    task.own.push_back(features.of(f, best_coordinates(run, f, series), scalar.known));
+    coordinates.push_back(best_coordinates(run, f, series));
   }
-  return task;
+  return coordinates;
 }
 
 bool ordinary(const ScalarStates& scalar) {
@@ -116,13 +144,14 @@ class Sharpener {
         no_check_(no_check),
         check_(run),
         group_(run, results),
+        shared_(run),
         of_coordinate_(static_cast<std::size_t>(run.table.dimension())) {}
 
   void add(std::size_t k) {
     if (scalars_[k].coordinate) {
       of_coordinate_.at(*scalars_[k].coordinate).push_back(k);
     } else {
-      functions_.push_back(k);
+      add_function(k);
     }
   }
   SteinCheck run() {
@@ -130,27 +159,48 @@ class Sharpener {
       if (!no_check_ || !of_coordinate_[static_cast<std::size_t>(i)].empty()) do_coordinate(i);
     }
     if (!no_check_) check_.add_blocks();
-    SharedFeatures features(run_);
-    for (const std::size_t k : functions_) {
-      group_.add(task_of_function(run_, k, scalars_[k], features));
-    }
+    for (const Function& function : functions_) fit(function);
     group_.flush();
     return check_.result();
   }
 
  private:
+  /// A function of many coordinates.
+  struct Function {
+    std::size_t scalar;
+    std::vector<std::vector<Index>> coordinates;  ///< that it uses, by fold
+  };
+
+  void add_function(std::size_t k) {
+    const Function& added = functions_.emplace_back(Function{k, coordinates_of(run_, scalars_[k])});
+    for (std::size_t f = 0; f < run_.folds.size(); ++f) {
+      for (const Index i : added.coordinates[f]) shared_.expect(f, i, scalars_[k].known);
+    }
+  }
+  void fit(const Function& function) {
+    const ScalarStates& scalar = scalars_[function.scalar];
+    FitTask task{function.scalar,
+                 ScalarFit(run_, scalar),
+                 {},
+                 std::make_shared<std::vector<CoordinateStates>>()};
+    for (std::size_t f = 0; f < run_.folds.size(); ++f) {
+      task.own.push_back(shared_.of(f, function.coordinates[f], scalar.known));
+    }
+    group_.add(std::move(task));
+  }
   void do_coordinate(Index i) {
     const auto states = std::make_shared<std::vector<CoordinateStates>>();
     std::vector<OwnFeatures> powers;
     for (std::size_t f = 0; f < run_.folds.size(); ++f) {
       states->push_back(run_.coordinate(f, i));
       powers.push_back(powers_of(run_, f, i, states->back()));
+      shared_.offer(f, i, states->back(), powers.back());
     }
     if (!no_check_) check_.add_coordinate(i, *states, powers);
     for (const std::size_t k : of_coordinate_[static_cast<std::size_t>(i)]) {
       FitTask task{k, ScalarFit(run_, scalars_[k]), {}, states};
       if (!task.fit.target().coordinate()) {
-        functions_.push_back(k);
+        add_function(k);
         continue;
       }
       for (std::size_t f = 0; f < run_.folds.size(); ++f) {
@@ -166,8 +216,9 @@ class Sharpener {
   bool no_check_;
   ZeroMeanCheck check_;
   FitGroup group_;
+  SharedFeatures shared_;
   std::vector<std::vector<std::size_t>> of_coordinate_;  ///< scalars
-  std::vector<std::size_t> functions_;                   ///< of many coordinates
+  std::vector<Function> functions_;
 };
 
 }  // namespace

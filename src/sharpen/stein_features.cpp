@@ -10,6 +10,7 @@
 
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/numerics.hpp"
+#include "rehmc/estimate/shares_below.hpp"
 
 namespace rehmc {
 
@@ -136,6 +137,15 @@ void StateTable::weigh_draws(std::span<const GradientStates> given) {
     weights.segment(first, static_cast<Eigen::Index>(begins[n + 1]) - first) *=
         masses[static_cast<Eigen::Index>(n)];
   }
+}
+
+Eigen::MatrixXd StateTable::shares_below(const Eigen::Ref<const Eigen::VectorXd>& values,
+                                         std::span<const double> thresholds) const {
+  const auto count = static_cast<std::size_t>(states());
+  const std::vector<double> shares = rehmc::shares_below(
+      {values.data(), count}, {weights.data(), count}, std::span(begins).subspan(1), thresholds);
+  return Eigen::Map<const Eigen::MatrixXd>(shares.data(), static_cast<Eigen::Index>(draws()),
+                                           static_cast<Eigen::Index>(thresholds.size()));
 }
 
 Eigen::MatrixXd StateTable::draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const {

@@ -47,6 +47,10 @@ struct StateTable {
     series += series.mean() * (1 - masses.array()).matrix();
     return series;
   }
+  /// For each threshold, one column: the share of every draw's states whose value is at or below
+  /// it, times its mass.
+  Eigen::MatrixXd shares_below(const Eigen::Ref<const Eigen::VectorXd>& values,
+                               std::span<const double> thresholds) const;
   /// The same as draw_means() for all columns of a matrix with one row per state.
   Eigen::MatrixXd draw_means_of(const Eigen::Ref<const Eigen::MatrixXd>& columns) const;
 
@@ -111,6 +115,8 @@ class Threshold {
   };
   /// Per draw, from begin to end, the mean of a mix over its states.
   Eigen::VectorXd means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const;
+  /// Phi(q), which for the indicator makes up for masses that differ: see StateTable::as_ratio().
+  double lower() const { return lower_; }
   /// The sum of those.
   double sum_of_means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const;
 
@@ -132,7 +138,7 @@ class Threshold {
   Eigen::Index coordinate_;
   double threshold_;
   bool usable_;
-  double lower_;  ///< Phi(q)
+  double lower_;
   double upper_;  ///< 1 - Phi(q)
 };
 

@@ -106,6 +106,37 @@ class Predictive(unittest.TestCase):
         none, _ = self.summary(self.run_with(program=MODEL, name="none"))
         self.assertNotIn("loo", none)
 
+    def test_lines_below_the_table_fit_the_terminal(self):
+        run = self.run_with()
+        shown = rehmc("summary", run, env={**os.environ, "COLUMNS": "60"}).stdout.splitlines()
+        begin = next(i for i, line in enumerate(shown) if line.startswith("LOO: "))
+        self.assertLessEqual(max(len(line) for line in shown[begin:]), 60)
+        self.assertIn("Pareto k", " ".join(shown[begin:]))
+
+    def test_a_folder_takes_at_most_three_times_its_text(self):
+        """Of a model with many columns: its CSV files are what CmdStan writes."""
+        groups = """
+        data { int N; int G; vector[N] y; }
+        parameters { real mu; real<lower=0> tau; vector[G] z; }
+        transformed parameters { vector[G] theta = mu + tau * z; }
+        model { mu ~ std_normal(); tau ~ std_normal(); z ~ std_normal(); for (n in 1 : N) y[n] ~ normal(theta[1 + n % G], 1); }
+        generated quantities {
+          vector[N] log_lik; vector[N] y_rep;
+          for (n in 1 : N) { log_lik[n] = normal_lpdf(y[n] | theta[1 + n % G], 1); y_rep[n] = normal_rng(theta[1 + n % G], 1); }
+        }"""
+        program = self.write("groups.stan", groups)
+        data = self.write("groups.json", json.dumps({"N": 100, "G": 46, "y": [0.1 * (n % 37) - 2 for n in range(100)]}))
+        ratios = {}
+        for name, words in (("usual", []), ("text", ["--recycled-csv"])):
+            run = self.folder / name
+            result = rehmc("sample", program, "--data", data, "--draws", 500, "--seed", 1, "--quiet", "--output", run, *words)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            bytes_of = {file.name: file.stat().st_size for file in run.iterdir() if file.name != "report.html"}
+            ratios[name] = sum(bytes_of.values()) / sum(size for file, size in bytes_of.items() if file.startswith("chain-"))
+        self.assertEqual(len(table(self.folder / "usual/chain-1.csv")[0]), 294 + 12)
+        self.assertLess(ratios["usual"], 3)
+        self.assertGreater(ratios["text"], 3)  # the eight states of every draw as text take several times the space
+
     def test_log_likelihoods_of_the_wrong_shape(self):
         run = self.run_with("--log-lik", "effect")
         self.assertIn("effect is a single number", self.summary(run)[0]["loo"]["refused"])
@@ -117,7 +148,7 @@ class Predictive(unittest.TestCase):
     def test_bad_options(self):
         self.assert_says(self.sample("--log-lik", "nowhere"), 78, "log-lik", "'nowhere' matches no")
         self.assert_says(self.sample("--predictive", "nowhere"), 78, "predictive", "'nowhere' matches no")
-        self.assert_says(self.sample("--no-draws", "--log-lik", "log_lik"), 78, "log-lik", "--no-draws")
+        self.assert_says(self.sample("--no-draws", "--log-lik", "log_lik"), 78, "rehmc: --log-lik: needs stored draws", "--no-draws")
         self.assert_says(self.sample("--no-draws", "--recycled-csv"), 78, "recycled-csv", "--no-draws")
         self.assert_says(self.sample("--recycle", "none", "--recycled-csv"), 78, "recycled-csv")
         self.assert_says(self.sample("--sharpen", "some"), 78, "auto, all or none")

@@ -207,6 +207,7 @@ class Help(unittest.TestCase):
         result = rehmc("help", "sampel")
         self.assertEqual(result.returncode, USAGE)
         self.assertIn("did you mean 'sample'?", result.stderr)
+        self.assertIn("For all commands: rehmc --help", result.stderr)
 
     def test_manual_pages_name_every_option(self):
         with tempfile.TemporaryDirectory() as folder:

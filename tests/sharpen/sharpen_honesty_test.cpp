@@ -119,7 +119,7 @@ Deviation estimate(const Draws& draws, const Features& features, Fitted coeffici
     const Fold unseen = coefficients == Fitted::on_the_same_draws ? Fold{0, 0} : fold;
     const CrossFit regression(table, {table.cols() - 1, 1}, unseen);
     left.segment(fold.begin, fold.end - fold.begin) =
-        regression.residuals(regression.fit(all, {0, 1}))
+        regression.residuals({regression.fit(all, {0, 1})})
             .col(0)
             .segment(fold.begin, fold.end - fold.begin);
   }
@@ -374,7 +374,7 @@ TEST(SharpenHonesty, ErrorsCountWhatDrawsDoToTheCoefficientsOfOtherFolds) {
     columns << features.col(f), target;
     const CrossFit regression(columns, {columns.cols() - 1, 1}, fold);
     left.segment(fold.begin, length) =
-        regression.residuals(regression.fit({0}, {0, 1})).col(0).segment(fold.begin, length);
+        regression.residuals({regression.fit({0}, {0, 1})}).col(0).segment(fold.begin, length);
   }
   EXPECT_NEAR(left.mean(), sharpened.estimate.mean, 1e-9);
   // The change of the estimate if a draw counted slightly more in the fits.

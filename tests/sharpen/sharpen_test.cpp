@@ -276,7 +276,7 @@ TEST(CrossFit, IsLeastSquaresOfTheOtherDraws) {
     const CrossFit& regression = both.wanted;
     const CrossFit::Fit fit = regression.fit(features, {0, 2});
     EXPECT_LT((fit.coefficients - expected.topRows(3)).norm(), 1e-6);
-    const MatrixXd left = regression.residuals(fit);
+    const MatrixXd left = regression.residuals({fit});
     for (const Index n : {Index{0}, Index{70}, Index{199}}) {
       VectorXd by_hand = columns.own.row(n).tail(2).transpose();
       for (Index a = 0; a < 3; ++a) {
@@ -296,7 +296,7 @@ TEST(CrossFit, DependenceIsTheDerivativeOfTheFoldsCorrection) {
   const auto correction = [&] {
     const Regression both(columns, true);
     const CrossFit& regression = both.wanted;
-    const MatrixXd left = regression.residuals(regression.fit(features, {0, 1}));
+    const MatrixXd left = regression.residuals({regression.fit(features, {0, 1})});
     // What the features take off the mean of the fold's first target.
     return columns.own.col(4).segment(50, 50).mean() - left.col(0).segment(50, 50).mean();
   };
@@ -401,6 +401,34 @@ TEST(Sharpen, FunctionsOfOneAndOfSeveralCoordinatesAreHonest) {
     EXPECT_LT(seen.mean, limit);
     EXPECT_LT(seen.quantiles, limit);
     EXPECT_GT(seen.gain, 10);
+  }
+}
+
+// With the Stein check, the features of coordinates that functions use are computed as it passes
+// them; without it, when a function asks for them.
+TEST(Sharpen, FunctionsDoNotDependOnWhenTheirFeaturesAreComputed) {
+  const NormalRun run(500, 1);
+  std::vector<std::vector<double>> values;
+  std::vector<Series> series;
+  for (const auto& chain : run.positions) {
+    auto& of_chain = values.emplace_back();
+    for (std::size_t n = 0; n < run.draws; ++n) {
+      of_chain.push_back(chain[4 * n] * chain[4 * n + 1] + chain[4 * n + 2]);
+    }
+  }
+  for (const auto& chain : values) series.push_back({chain.data(), run.draws, 1});
+  const std::vector<ScalarStates> scalars{known_scalar(series, std::nullopt)};
+  SharpenSettings unchecked;
+  unchecked.no_check = true;
+  const Estimate later = sharpen(run.states, scalars, unchecked).scalars.front().estimate;
+  const Estimate passing = sharpen(run.states, scalars, {}).scalars.front().estimate;
+  EXPECT_LT(later.mcse_mean, 0.7 * scalars.front().known.mcse_mean);  // features were used
+  EXPECT_EQ(passing.mean, later.mean);
+  EXPECT_EQ(passing.mcse_mean, later.mcse_mean);
+  EXPECT_EQ(passing.sd, later.sd);
+  for (std::size_t t = 0; t < later.quantiles.size(); ++t) {
+    EXPECT_EQ(passing.quantiles[t].value, later.quantiles[t].value);
+    EXPECT_EQ(passing.quantiles[t].mcse, later.quantiles[t].mcse);
   }
 }
 
