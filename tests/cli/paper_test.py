@@ -161,7 +161,7 @@ class Paper(unittest.TestCase):
             table = copy / name
             lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
             # What the study does not write must stay; what it writes must be written again.
-            spoilt = [line.replace("0.", "7.") if "a quarter turn" in line else line for line in lines]
+            spoilt = [line.replace(",0.", ",7.") if "a quarter turn" in line else line for line in lines]
             self.assertEqual(spoilt != lines, name == "sensitivity.csv")
             table.write_text("".join(spoilt), encoding="utf-8")
         words = ["--scale", "smoke", "--output", copy]

@@ -125,6 +125,17 @@ TEST(BatchEngine, GivesTheBitsOfThreadsWhereTheBatchedCallIsTheLoop) {
   }
 }
 
+// The momentum belongs to the chain, not to the fiber or the thread that runs it.
+TEST(BatchEngine, GivesTheBitsOfThreadsWhereMomentumIsKept) {
+  SampleSettings settings = short_run(KernelKind::hmc);
+  settings.kernel.hmc.path_steps = 2;
+  settings.kernel.hmc.momentum_kept = 0.8;
+  const SampleResult expected = sample(Bumpy(4), settings);
+  expect_same(sample(Looped(Bumpy(4)), in_batches(settings, 3)), expected);
+  settings.kernel.hmc.momentum_kept = 0;
+  EXPECT_NE(sample(Bumpy(4), settings).chains[0].record.draws, expected.chains[0].record.draws);
+}
+
 TEST(BatchEngine, AFaultCostsOnlyTheChainThatMeetsIt) {
   for (const Fault fault :
        {Fault::exception, Fault::not_a_number, Fault::bad_gradient, Fault::none}) {
