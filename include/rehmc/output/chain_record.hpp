@@ -48,6 +48,9 @@ struct ChainRecord {
   void add_draw(const Transition& transition, std::span<const double> values);
   /// Appends a draw that archive_draw() stored; its dimension must be that of the record.
   void add_archived(ArchiveReader& archive);
+  /// After the first draw: makes room for the kept states of so many draws. A run that keeps them
+  /// all would otherwise copy them again and again as its arrays grow.
+  void reserve_kept(std::size_t expected_draws);
   /// Removes all draws from this one on.
   void truncate(std::size_t draws_left);
 
