@@ -68,13 +68,15 @@ RunOutcome outcome_at_stop(const SampleResult& result) {
 using Runs = std::vector<std::vector<RunOutcome>>;
 
 Runs run_all(const Density& density, const std::vector<std::size_t>& sizes, int count,
-             int threads) {
+             const GainsOptions& options) {
   Runs runs(sizes.size(), std::vector<RunOutcome>(static_cast<std::size_t>(count)));
   std::size_t longest = most_draws;
   for (const std::size_t size : sizes) longest = std::max(longest, size);
-  in_parallel(count, threads, [&](int r) {
+  const Sampler sampler = options.single ? Sampler::other : Sampler::rehmc;
+  in_parallel(count, options.threads, [&](int r) {
     const auto run = static_cast<std::size_t>(r);
-    const SampleResult result = sample_once(density, 1000 + run, static_cast<int>(longest));
+    const SampleResult result =
+        sample_once(density, 1000 + run, static_cast<int>(longest), sampler);
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       runs[s][run] =
           sizes[s] == 0 ? outcome_at_stop(result) : outcome_of(first_draws(result, sizes[s]));
@@ -190,7 +192,7 @@ void write_calibration(const GainsOptions& options) {
     if (named.label.find(options.part) == std::string::npos) continue;
     const ExactTarget target = named.make(1);
     const auto begin = std::chrono::steady_clock::now();
-    const Runs runs = run_all(target.density, sizes, count, options.threads);
+    const Runs runs = run_all(target.density, sizes, count, options);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     fmt::print("{} ({} parameters, {} runs in {:.0f} s)\n", named.label, target.truth.size(), count,
                took.count());

@@ -23,6 +23,8 @@ constexpr const char* usage =
     "Options:\n"
     "  --draws=N,...       of --calibration: draws per chain (default 100,250,1000,until), where\n"
     "                      until stands for --until \"mcse(mean)<=0.02*sd\"\n"
+    "  --single            of --calibration: draws as other programs take them, one state each,\n"
+    "                      after Stan's warmup\n"
     "  --raw=FILE.csv      of --calibration: also write all estimates of all runs\n"
     "  --threads=N         default: one per core\n";
 
@@ -56,6 +58,8 @@ bool read_option(std::string_view word, Task& task, GainsOptions& options) {
     task = Task::check;
   } else if (name == "--draws") {
     options.draws = split(value);
+  } else if (word == "--single") {
+    options.single = true;
   } else if (name == "--raw") {
     options.raw = value;
   } else if (name == "--threads") {

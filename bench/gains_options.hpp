@@ -14,7 +14,8 @@ struct GainsOptions {
   /// Draws per chain at which error bars are judged; "until" for the time at which
   /// `--until "mcse(mean)<=0.02*sd"` stops.
   std::vector<std::string> draws{"100", "250", "1000", "until"};
-  std::string raw;  ///< CSV of the estimates of all runs; empty: none
+  bool single = false;  ///< judge draws of another sampler: a single state each
+  std::string raw;      ///< CSV of the estimates of all runs; empty: none
 };
 
 }  // namespace rehmc::bench

@@ -4,10 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "rehmc/output/foreign_draws.hpp"
 
 namespace rehmc::bench {
 
 namespace {
+
+/// What is left of a run if its sampler knows draws and divergences only.
+SampleResult as_foreign(const SampleResult& result) {
+  std::vector<std::vector<double>> gradients;
+  std::vector<ForeignChain> chains;
+  for (const ChainResult& chain : result.chains) {
+    const ChainRecord& record = chain.record;
+    gradients.emplace_back(record.kept_gradient.begin(), record.kept_gradient.end());
+    std::vector<bool> diverging;
+    for (const Ending ending : record.ending) diverging.push_back(ending == Ending::diverged);
+    chains.push_back({record.draws, gradients.back(), record.log_density, std::move(diverging)});
+  }
+  return from_draws(result.names, chains);
+}
 
 std::array<Value, summaries> values_of(const Estimate& estimate) {
   std::array<Value, summaries> values;
@@ -28,12 +45,15 @@ std::string summary_name(std::size_t summary) {
   return fmt::format("q{}", 100 * standard_probabilities[summary - 2]);
 }
 
-SampleResult sample_once(const Density& density, std::uint64_t seed, int draws) {
+SampleResult sample_once(const Density& density, std::uint64_t seed, int draws, Sampler sampler) {
   SampleSettings settings;
   settings.draws = draws;
   settings.threads = 1;
   settings.seed = seed;
-  return sample(density, settings);
+  if (sampler == Sampler::rehmc) return sample(density, settings);
+  settings.kernel.recycling = parse_recycling("none");
+  settings.warmup.schedule = WarmupSchedule::stan;
+  return as_foreign(sample(density, settings));
 }
 
 SampleResult first_draws(const SampleResult& result, std::size_t draws) {
@@ -56,7 +76,7 @@ RunOutcome outcome_of(const SampleResult& result, const std::vector<ParameterSum
   for (const ParameterSummary& row : rows) {
     Outcome& one = outcome.parameters.emplace_back();
     one.plain = values_of(row.plain);
-    one.recycled = values_of(*row.recycled);
+    one.recycled = row.recycled ? values_of(*row.recycled) : one.plain;
     one.sharp = row.sharpened.has_value();
     one.sharpened = one.sharp ? values_of(row.sharpened->estimate) : one.recycled;
     if (!one.sharp) continue;

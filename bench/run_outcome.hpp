@@ -30,7 +30,7 @@ struct Value {
 /// One parameter of one run.
 struct Outcome {
   std::array<Value, summaries> plain;
-  std::array<Value, summaries> recycled;
+  std::array<Value, summaries> recycled;  ///< the plain ones where nothing was recycled
   /// What the summary shows: the recycled estimate if sharpening is refused.
   std::array<Value, summaries> sharpened;
   bool sharp = false;
@@ -45,8 +45,15 @@ struct RunOutcome {
   bool passed = true;     ///< the Stein check
 };
 
+/// Who took the draws.
+enum class Sampler {
+  rehmc,  ///< with its defaults
+  other   ///< one state for each draw, after Stan's warmup; gradients came later
+};
+
 /// Four chains in one thread.
-SampleResult sample_once(const Density& density, std::uint64_t seed, int draws);
+SampleResult sample_once(const Density& density, std::uint64_t seed, int draws,
+                         Sampler sampler = Sampler::rehmc);
 
 /// The first draws of every chain, which are the draws of a shorter run of the same seed.
 SampleResult first_draws(const SampleResult& result, std::size_t draws);

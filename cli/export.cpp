@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "new_folder.hpp"
@@ -16,6 +18,8 @@
 #include "rehmc/output/kept_quantities.hpp"
 #include "rehmc/output/recycled_arrow.hpp"
 #include "rehmc/output/recycled_csv.hpp"
+#include "rehmc/summary/calibrated_weights.hpp"
+#include "rehmc/summary/run_summary.hpp"
 
 namespace rehmc::cli {
 
@@ -25,6 +29,7 @@ struct ExportOptions {
   std::string run;
   std::string form;
   std::string output;
+  bool calibrated = false;
   TrustedCode trusted;
 };
 
@@ -47,6 +52,32 @@ SampleResult load_with_kept(const RunFolder& folder, const Manifest& manifest,
   return result;
 }
 
+/// One weight for every kept state, chain after chain; none if they were not asked for.
+std::vector<double> calibrated_if_asked(const ExportOptions& options, const Manifest& manifest,
+                                        const SampleResult& result) {
+  if (!options.calibrated) return {};
+  if (options.form != "csv" || manifest.settings.thin > 1) {
+    throw ConfigError(
+        "--calibrated: weights balance all kept states of a run; they are a column of csv, and not "
+        "of a run with --thin");
+  }
+  if (const std::string why = summarise_run(result).sharpening.refused; !why.empty()) {
+    throw DataError(fmt::format("no weights: {}", why));
+  }
+  return calibrated_weights(result).weights;
+}
+
+void write_csv_files(const std::filesystem::path& output, const SampleResult& result,
+                     std::uint64_t thin, std::span<const double> calibrated) {
+  for (std::size_t chain = 0; chain < result.chains.size(); ++chain) {
+    const std::size_t states = result.chains[chain].record.kept_weight.size();
+    const auto own = calibrated.first(calibrated.empty() ? 0 : states);
+    calibrated = calibrated.subspan(own.size());
+    write_whole(output / fmt::format("recycled-{}.csv", chain + 1),
+                recycled_csv(result, chain, thin, own));
+  }
+}
+
 int export_recycled(const ExportOptions& options) {
   if (options.form != "csv" && options.form != "arrow" && options.form != "netcdf") {
     throw ConfigError(
@@ -56,6 +87,7 @@ int export_recycled(const ExportOptions& options) {
   const Manifest manifest = read_manifest(folder);
   NewFolder::require_free(options.output);  // before all that takes time
   const SampleResult result = load_with_kept(folder, manifest, options.trusted);
+  const std::vector<double> calibrated = calibrated_if_asked(options, manifest, result);
   NewFolder output(options.output);
   const auto thin = static_cast<std::uint64_t>(manifest.settings.thin);
   if (options.form == "netcdf") {
@@ -63,10 +95,7 @@ int export_recycled(const ExportOptions& options) {
   } else if (options.form == "arrow") {
     write_whole(output.path() / "recycled.arrow", recycled_arrow(result, thin));
   } else {
-    for (std::size_t chain = 0; chain < result.chains.size(); ++chain) {
-      write_whole(output.path() / fmt::format("recycled-{}.csv", chain + 1),
-                  recycled_csv(result, chain, thin));
-    }
+    write_csv_files(output.path(), result, thin, calibrated);
   }
   output.keep();
   print("{}\n", options.output);
@@ -88,6 +117,10 @@ void add_export(Command app, Action& chosen) {
       .required()
       .type_name("FORMAT")
       .words({"csv", "arrow", "netcdf"});
+  command.flag(
+      "--calibrated", options->calibrated,
+      "csv: with the column calibrated_log_weight__: weights of the states of the whole run "
+      "that sharpen whatever is computed with them");
   command.option("--output,-o", options->output, "new folder for the files")
       .required()
       .type_name("DIR");

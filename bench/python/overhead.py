@@ -5,8 +5,10 @@ usage: overhead.py [--draws N] [--repeat N] [--table FILE]
 
 For two models (eight schools, and a logistic regression with 1000 x 25 data) and four kinds of functions: processor time of the
 function alone, and for each gradient of `rehmc.sample` and of nutpie with the same function; 4 chains on 2 threads, for batches
-64 chains. All three are measured in turn, and each figure is a median over the turns. It needs numba, JAX and nutpie, and
-PYTHONPATH=build/release/python. --table writes the table into a document, between the lines that mark its place.
+64 chains. The function alone is called at draws of the model, one after the other: at one point again and again, the processor
+predicts every branch, and numpy's logaddexp takes half the time. All three are measured in turn, and each figure is a median over
+the turns. It needs numba, JAX and nutpie, and PYTHONPATH=build/release/python. --table writes the table into a document, between the
+lines that mark its place.
 """
 
 import argparse
@@ -125,29 +127,36 @@ def nutpie_of(function, dim):
     )
 
 
-def seconds_of(work, least=0.1):
+def draws_of(model):
+    """Where a run calls the function, roughly: 512 draws of a model, one per row."""
+    draws = rehmc.sample(model, draws=128, seed=0, progress=False).draws["x"]
+    return np.ascontiguousarray(draws.reshape(512, -1))
+
+
+def seconds_of(function, points, least=0.1):
     """Processor time of one call."""
-    count, spent = 1, 0.0
+    function(points[0])  # compiles it
+    count, spent = 0, 0.0
     while spent < least:
         begun = time.process_time()
-        for _ in range(count):
-            work()
-        spent = time.process_time() - begun
-        count *= 2
-    return spent / (count / 2)
+        for point in points:
+            function(point)
+        spent += time.process_time() - begun
+        count += len(points)
+    return spent / count
 
 
 @numba.njit
-def loop_c(function, count, x, slope, value):
+def loop_c(function, count, points, x, slope, value):
     """Calls the compiled function many times by its address."""
     for i in range(count):
-        x[0] = i * 1e-9
+        x[:] = points[i % len(points)]
         function(np.uint64(10), x.ctypes, slope.ctypes, value.ctypes, slope.ctypes)
 
 
-def seconds_of_c(count=1_000_000):
+def seconds_of_c(points, count=1_000_000):
     """The same of the compiled function, called by its address in a compiled loop."""
-    arrays = np.zeros(10), np.zeros(10), np.zeros(1)
+    arrays = points, np.zeros(10), np.zeros(10), np.zeros(1)
     loop_c(schools_c, 1, *arrays)
     begun = time.process_time()
     loop_c(schools_c, count, *arrays)
@@ -185,9 +194,10 @@ def cases(draws):
     """All rows of the table."""
     threads = {"chains": 4, "threads": 2}
     compiled, peer_c = rehmc.cfunc(schools_c, 10), nutpie_of_c(10)
+    points = draws_of(compiled)
     # A compiled run is short, and so longer ones are measured.
     yield Case(
-        "eight schools, numba cfunc", seconds_of_c,
+        "eight schools, numba cfunc", lambda: seconds_of_c(points),
         lambda seed: seconds_in_rehmc(compiled, seed, draws=20 * draws, **threads),
         lambda seed: seconds_in_nutpie(peer_c, seed, 20 * draws), most_beyond=0.3,
     )
@@ -197,10 +207,10 @@ def cases(draws):
 
 def python_cases(title, of_numpy, of_jax, dim, draws, threads):
     """The rows of one model."""
-    x = start(0, dim)
     numpys, peer = rehmc.function(of_numpy, dim), nutpie_of(of_numpy, dim)
+    points = draws_of(numpys)
     yield Case(
-        f"{title}, numpy", lambda: seconds_of(lambda: of_numpy(x)),
+        f"{title}, numpy", lambda: seconds_of(of_numpy, points),
         lambda seed: seconds_in_rehmc(numpys, seed, draws=draws, **threads),
         lambda seed: seconds_in_nutpie(peer, seed, draws), most_beyond=12,
     )
@@ -212,13 +222,14 @@ def python_cases(title, of_numpy, of_jax, dim, draws, threads):
 
     jaxed = nutpie_of(as_nutpie_calls_it, dim)
     yield Case(
-        f"{title}, jax.jit", lambda: seconds_of(lambda: jax.block_until_ready(single(x))),
+        f"{title}, jax.jit", lambda: seconds_of(lambda x: jax.block_until_ready(single(x)), points),
         lambda seed: seconds_in_rehmc(model, seed, draws=draws, **threads),
         lambda seed: seconds_in_nutpie(jaxed, seed, draws), most_beyond=12,
     )
-    many, rows = jax.jit(jax.vmap(jax.value_and_grad(of_jax))), np.zeros((64, dim))
+    many, batches = jax.jit(jax.vmap(jax.value_and_grad(of_jax))), points.reshape(8, 64, dim)
     yield Case(
-        f"{title}, jax, 64 chains in a batch", lambda: seconds_of(lambda: [np.asarray(part) for part in many(rows)]) / 64,
+        f"{title}, jax, 64 chains in a batch",
+        lambda: seconds_of(lambda rows: [np.asarray(part) for part in many(rows)], batches) / 64,
         lambda seed: seconds_in_rehmc(model, seed, draws=draws, engine="batch", chains=64, batch=64, threads=1),
         None, most_ratio=1.2,
     )

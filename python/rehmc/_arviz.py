@@ -52,7 +52,20 @@ def _sharpened(fit: Fit) -> Any:
     return merged.assign_coords(estimate=list(ESTIMATES))
 
 
-def to_arviz(fit: Fit) -> Any:
+def _log_weights(fit: Fit) -> Any:
+    """Logarithms of the calibrated weights: of draws that others made by draw, else by recycled state."""
+    import xarray
+
+    weights = fit.weights
+    dims = ("chain", "draw", "recycle")[: weights.ndim]
+    if weights.ndim == 1:
+        raise _core.DataError("weights: draws kept different numbers of states, which an array cannot hold; use fit.weights")
+    return xarray.Dataset(
+        {"log_weight": (dims, np.log(weights))}, {dim: np.arange(size) for dim, size in zip(dims, weights.shape)}
+    )
+
+
+def to_arviz(fit: Fit, weights: bool) -> Any:
     """See `Fit.to_arviz`."""
     import arviz
     import xarray
@@ -68,6 +81,12 @@ def to_arviz(fit: Fit) -> Any:
         pass  # no fixed number of states in every draw
     if fit.size >= 4:
         groups["sharpened"] = _sharpened(fit)
+    if weights:
+        found = _log_weights(fit)
+        if "recycle" in found.dims:
+            groups["recycled_sample_stats"] = found
+        else:
+            groups["sample_stats"] = xarray.merge([statistics, found])
     if hasattr(arviz, "InferenceData"):
         return arviz.InferenceData(warn_on_custom_groups=False, **groups)
     return xarray.DataTree.from_dict(groups)

@@ -194,7 +194,21 @@ class Fit:
         return {name: values for name, values in known.items() if not np.isnan(values).all()}
 
     def states(self, chain: int) -> dict[str, Array]:
-        """All kept states of a chain: ``values``, ``weight``, ``end`` (of each draw), ``positions``, ``gradients``."""
+        """All kept states of a chain: ``values``, ``weight``, ``end`` (of each draw), ``positions``, ``gradients``.
+
+        Parameters
+        ----------
+        chain : int
+            Which chain.
+
+        Examples
+        --------
+        >>> import rehmc
+        >>> fit = rehmc.sample(rehmc.built_in("eight-schools"), draws=50, recycle="all", seed=1, progress=False)
+        >>> states = fit.states(0)
+        >>> len(states["weight"]) == len(states["positions"]) == int(states["end"][-1])
+        True
+        """
         return self._view.kept(chain)
 
     @cached_property
@@ -321,7 +335,22 @@ class Fit:
         return effective_states(self.weights)
 
     def resample(self, count: int, seed: int = 0) -> dict[str, Array]:
-        """States with equal weights that carry `weights`: of shape (count, ...) by variable."""
+        """States with equal weights that carry `weights`: of shape (count, ...) by variable.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        seed : int
+            Of the one random number that systematic sampling takes.
+
+        Examples
+        --------
+        >>> import rehmc
+        >>> fit = rehmc.sample(rehmc.built_in("eight-schools"), seed=1, progress=False)
+        >>> fit.resample(500)["theta"].shape
+        (500, 8)
+        """
         from ._weights import systematic
 
         weights = self.weights
@@ -385,14 +414,33 @@ class Fit:
 
     # Files and other programs.
 
-    def to_arviz(self) -> Any:
-        """An InferenceData of ArviZ 0.x, or a DataTree of 1.x, with groups for recycled states and sharpened estimates."""
+    def to_arviz(self, weights: bool = False) -> Any:
+        """An InferenceData of ArviZ 0.x, or a DataTree of 1.x, with groups for recycled states and sharpened estimates.
+
+        Parameters
+        ----------
+        weights : bool
+            Whether to add the logarithms of `weights`, as the variable ``log_weight``: in the group
+            ``recycled_sample_stats`` for every recycled state, or, of a fit by `rehmc.sharpen`, in ``sample_stats`` for
+            every draw.
+        """
         from ._arviz import to_arviz
 
-        return to_arviz(self)
+        return to_arviz(self, weights)
 
     def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes the page about the run: one HTML file that opens offline."""
+        """Writes the page about the run: one HTML file that opens offline.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Path
+            The same.
+        """
         sharpen = bool(self._settings.get("sharpen", True))
         target = pathlib.Path(path)
         target.write_text(self._view.report(self.name, sharpen), encoding="utf-8")
@@ -402,6 +450,11 @@ class Fit:
         """Saves the run in a folder, from which `load` and `resume` read it.
 
         A run that was sampled with ``output`` is copied as it is, and the command can continue it.
+
+        Parameters
+        ----------
+        path : path
+            A folder that does not exist, or is empty.
         """
         target = pathlib.Path(path)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -435,6 +488,13 @@ class Fit:
         """Takes this many more draws in every chain, or, of a run that was stopped, first those that are missing.
 
         The draws are those that one longer run would have given, bit for bit. Returns the same fit.
+
+        Parameters
+        ----------
+        draws : int
+            How many more; 0: only those that are missing.
+        progress : bool
+            Whether to show progress.
 
         Examples
         --------

@@ -188,6 +188,7 @@ def slow(x):
     if sys.argv[1] == "loop":
         end = time.monotonic() + 3600
         while calls[0] > 100 and time.monotonic() < end: pass
+    if sys.argv[1] == "block" and calls[0] > 100: time.sleep(3600)
     calls[0] += 1
     return -0.5 * x @ x, -x
 calls = [0]
@@ -216,6 +217,12 @@ def test_an_interrupt_returns_what_there_is(kind, delay):
     what, size, _ = result.stdout.split()
     assert what == "fit", result.stdout
     assert int(size) > 0 or kind != "fast"  # the others are still in warmup
+
+
+def test_a_model_that_blocks_outside_of_python_is_given_up():
+    result = subprocess.run([sys.executable, "-c", INTERRUPTED, "block", "0.1"], capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split()[0] == "interrupt", result.stdout
 
 
 def test_a_run_that_was_interrupted_in_warmup_has_no_draws_and_goes_on():

@@ -119,6 +119,18 @@ def test_the_command_gives_the_same_draws_to_the_bit(tmp_path):
     command("check", tmp_path / "ours")
 
 
+def test_a_library_that_bridgestan_could_have_built_is_a_model(tmp_path):
+    library = os.environ["REHMC_BRIDGE_LIBRARY"]  # tests/bridge/good.cpp: it has a generated quantity
+    command("sample", library, "--seed", 4, "--draws", 60, "--output", tmp_path / "run", "--quiet")
+    fit, of_command = run(rehmc.stan(library), seed=4), rehmc.load(tmp_path / "run")
+    assert list(fit.draws) == ["scale", "place", "noise"]
+    for name, values in of_command.draws.items():
+        assert np.array_equal(fit.draws[name], values, equal_nan=True), name
+    positions = fit.states(0)["positions"]
+    # But for the rounding of two functions exp.
+    assert np.allclose(fit.states(0)["values"][:, 0], np.exp(positions[:, 0]), rtol=1e-14, atol=0)
+
+
 def test_the_command_continues_our_run_and_we_continue_its(tmp_path):
     model = rehmc.stan(PROGRAM, DATA, name="schools")
     whole = run(model, draws=90)

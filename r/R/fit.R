@@ -81,16 +81,16 @@ rehmc_statistics <- function(fit) {
   posterior::as_draws_array(all[, , endsWith(dimnames(all)[[3]], "__"), drop = FALSE])
 }
 
-rehmc_recycled <- function(fit) {
+rehmc_recycled <- function(fit, calibrated = FALSE) {
   folder <- tempfile("rehmc-recycled-")
   on.exit(unlink(folder, recursive = TRUE))
-  run_command(c("export", fit$folder, "--recycled", "csv", "--output", folder))
+  run_command(c("export", fit$folder, "--recycled", "csv", if (calibrated) "--calibrated", "--output", folder))
   masses <- rehmc_statistics(fit)[, , "mass__"]
   chains <- lapply(chain_files(list(folder = folder), "recycled"), read.csv, check.names = FALSE)
   rows <- do.call(rbind, lapply(seq_along(chains), function(chain) {
     rows <- chains[[chain]]
     draw <- match(rows$iter__, unique(rows$iter__))
-    weights <- exp(rows$log_weight__) * as.numeric(masses[, chain, 1])[draw]
+    weights <- if (calibrated) exp(rows$calibrated_log_weight__) else exp(rows$log_weight__) * as.numeric(masses[, chain, 1])[draw]
     values <- rows[!endsWith(names(rows), "__")]
     names(values) <- stan_names(names(values))
     known <- !vapply(values, function(value) all(is.nan(value)), NA)

@@ -44,6 +44,13 @@ for (rule in c("spread:4", "all")) {
   check("close to the recycled mean", abs(mean - recycled$mean[1]) < recycled$mcse_mean[1])
   check("they resample", posterior::ndraws(posterior::resample_draws(states)) == posterior::ndraws(states))
 }
+calibrated <- rehmc_recycled(fit, calibrated = TRUE)
+share <- stats::weights(calibrated)
+check("calibrated weights", abs(sum(share) - 1) < 1e-9 && max(share) > 1.01 * min(share))
+# Of this run, the recycled mean of mu is off by two MCSEs, which makes it visible.
+error_with <- function(weights) abs(sum(weights * calibrated$mu) - sharpened$mean[1])
+check("they sharpen", error_with(share) < 0.8 * error_with(stats::weights(rehmc_recycled(fit))))
+check("the states are the same", identical(calibrated$mu, rehmc_recycled(fit)$mu))
 check("statistics", all(c("lp__", "divergent__", "energy__") %in% posterior::variables(rehmc_statistics(fit))))
 
 # A flag; rows of warmup are no draws.

@@ -11,9 +11,16 @@ namespace rehmc {
 
 namespace {
 
-/// Of the curve 2 Phi(-c e^2 / 2).
-double curve(double log_c, double step_size) {
-  return 2 * normal_cdf(-0.5 * std::exp(log_c) * step_size * step_size);
+/// By how much the trials were accepted more often than the curve 2 Phi(-c e^2 / 2) says; rises
+/// with c.
+double excess_at(double log_c, std::span<const StepTrial> trials) {
+  const double factor = -0.5 * std::exp(log_c);
+  double excess = 0;
+  for (const StepTrial& trial : trials) {
+    const double expected = 2 * normal_cdf(factor * trial.step_size * trial.step_size);
+    excess += trial.weight * (trial.acceptance - expected);
+  }
+  return excess;
 }
 
 }  // namespace
@@ -31,11 +38,9 @@ double fit_step_size(std::span<const StepTrial> trials, double acceptance) {
   double high = std::log(7.8 / (smallest * smallest));
   for (int halving = 0; halving < 60; ++halving) {
     const double middle = 0.5 * (low + high);
-    double excess = 0;
-    for (const StepTrial& trial : trials) {
-      excess += trial.weight * (trial.acceptance - curve(middle, trial.step_size));
-    }
-    (excess > 0 ? high : low) = middle;
+    // No number lies between: the middle stays this one, whichever half is taken.
+    if (middle == low || middle == high) break;
+    (excess_at(middle, trials) > 0 ? high : low) = middle;
   }
   return std::sqrt(-2 * normal_quantile(0.5 * acceptance) / std::exp(0.5 * (low + high)));
 }

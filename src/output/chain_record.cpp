@@ -14,8 +14,18 @@ constexpr std::array series_of_numbers{&ChainRecord::log_density,  &ChainRecord:
                                        &ChainRecord::energy_error, &ChainRecord::path_length,
                                        &ChainRecord::mass};
 
-void append(std::vector<double>& to, std::span<const double> from) {
+template <class Number>
+void append(std::vector<Number>& to, std::span<const double> from) {
   to.insert(to.end(), from.begin(), from.end());
+}
+
+/// Room for as much of every draw as there is of the first.
+template <class Number>
+void reserve_like_first(std::vector<Number>& numbers, std::size_t draws) {
+  constexpr std::size_t most_bytes = std::size_t{16} << 20;  // beyond that, it grows as it must
+  if (numbers.empty()) return;
+  const std::size_t most_draws = most_bytes / sizeof(Number) / numbers.size();
+  numbers.reserve(numbers.size() * std::min(draws, most_draws));
 }
 
 void archive_as_float(ArchiveWriter& archive, std::span<const double> numbers) {
@@ -89,14 +99,18 @@ void ChainRecord::add(const ReadDraw& draw) {
   const bool apart = computed || (gradients == KeptGradients::yes && !draw.positions_are_values);
   for (const WeightedState& state : transition.recycled) {
     if (apart) append(kept_position, state.state.position);
-    if (gradients == KeptGradients::no) continue;
-    for (const double entry : state.state.gradient) {
-      kept_gradient.push_back(static_cast<float>(entry));
-    }
+    if (gradients == KeptGradients::yes) append(kept_gradient, state.state.gradient);
   }
   if (transition.ending == Ending::diverged) {
     divergences.push_back(stored_divergence(draw, size() - 1));
   }
+}
+
+void ChainRecord::reserve_kept(std::size_t expected_draws) {
+  reserve_like_first(kept, expected_draws);
+  reserve_like_first(kept_weight, expected_draws);
+  reserve_like_first(kept_position, expected_draws);
+  reserve_like_first(kept_gradient, expected_draws);
 }
 
 void ChainRecord::mark_as_computed() {

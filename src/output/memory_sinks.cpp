@@ -53,6 +53,7 @@ void RecordSink::add(const ReadDraw& draw, std::uint64_t /*index*/) {
   } else {
     const auto lock = locked(mutex_);
     result_.record.add(draw);
+    if (result_.record.size() == 1) result_.record.reserve_kept(expected_draws_);
   }
 }
 

@@ -32,11 +32,14 @@ void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t i
   }
 }
 
-std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uint64_t thin) {
+std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uint64_t thin,
+                         std::span<const double> calibrated) {
   const ChainRecord& record = result.chains[chain].record;
   std::vector<std::optional<std::size_t>> places;
   for (std::size_t i = 0; i < record.dimension(); ++i) places.push_back(record.kept_place(i));
-  std::string text = recycled_csv_head(result.names);
+  std::vector<std::string> names = result.names;
+  if (!calibrated.empty()) names.emplace_back("calibrated_log_weight__");
+  std::string text = recycled_csv_head(names);
   std::vector<std::vector<double>> values;
   std::vector<WeightedState> kept;
   ReadDraw draw;
@@ -48,6 +51,7 @@ std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uin
       for (const auto& place : places) {
         row.push_back(place ? record.kept[k * record.kept_dimension() + *place] : nan_value);
       }
+      if (!calibrated.empty()) row.push_back(std::log(calibrated[k]));
     }
     for (std::size_t k = 0; k < values.size(); ++k) {
       kept.push_back({{values[k], {}, 0}, record.kept_weight[record.kept_begin(i) + k]});

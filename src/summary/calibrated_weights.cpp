@@ -53,8 +53,9 @@ States states_of(const SampleResult& result) {
   for (const ChainResult& chain : result.chains) {
     const ChainRecord& record = chain.record;
     const std::span<const double> positions = record.kept_positions();
-    for (std::size_t k = 0; k < record.kept_weight.size(); ++k, ++row) {
-      states.weights[row] = record.kept_weight[k];
+    for (std::size_t k = 0, draw = 0; k < record.kept_weight.size(); ++k, ++row) {
+      while (k >= record.kept_end[draw]) ++draw;
+      states.weights[row] = record.kept_weight[k] * record.mass[draw];
       for (std::size_t i = 0; i < d; ++i) {
         states.positions(row, static_cast<Index>(i)) = positions[k * d + i];
         states.gradients(row, static_cast<Index>(i)) =

@@ -3,6 +3,7 @@
 
 import csv
 import json
+import math
 import os
 import pathlib
 import tempfile
@@ -36,6 +37,12 @@ def setUpModule():
 def table(file):
     with open(file, encoding="utf-8") as opened:
         return list(csv.DictReader(line for line in opened if not line.startswith("#")))
+
+
+def divergence(weights, base):
+    """The relative entropy of weights to others."""
+    total = sum(base)
+    return sum(w * math.log(w * total / b) for w, b in zip(weights, base, strict=True))
 
 
 class Predictive(unittest.TestCase):
@@ -235,6 +242,30 @@ class Predictive(unittest.TestCase):
         self.assert_says(rehmc("export", run, "--recycled", "csv", "--output", self.folder / "csv"), 73, "exists")
         none = self.run_with("--recycle", "none", name="none")
         self.assert_says(rehmc("export", none, "--recycled", "csv", "--output", self.folder / "no"), 65, "--recycle")
+
+    def test_exports_calibrated_weights(self):
+        # Paths of random length: draws have masses.
+        run = self.run_with("--kernel", "hmc", "--path-steps", "1", "--path-steps-most", "9", "--draws", "500", name="calibrated")
+        self.assertEqual(rehmc("export", run, "--recycled", "csv", "--output", self.folder / "own").returncode, 0)
+        result = rehmc("export", run, "--recycled", "csv", "--calibrated", "--output", self.folder / "weighted")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        weights, within, own = [], [], []
+        for chain in (1, 2):
+            masses = [float(row["mass__"]) for row in table(run / f"chain-{chain}.csv")]
+            before, after = table(self.folder / f"own/recycled-{chain}.csv"), table(self.folder / f"weighted/recycled-{chain}.csv")
+            for old, new in zip(before, after, strict=True):
+                weights.append(math.exp(float(new.pop("calibrated_log_weight__"))))
+                within.append(math.exp(float(old["log_weight__"])))
+                own.append(within[-1] * masses[int(old["iter__"]) - 1])
+                self.assertEqual(old, new)
+        self.assertAlmostEqual(sum(weights), 1, places=9)
+        # They are those nearest to the states' own weights, in which masses count.
+        self.assertGreater(len(set(own)), 1)
+        self.assertLess(divergence(weights, own), divergence(weights, within))
+        thin = self.run_with("--thin", "2", name="thin")
+        for words in ((thin, "--recycled", "csv"), (run, "--recycled", "arrow")):
+            self.assert_says(rehmc("export", *words, "--calibrated", "--output", self.folder / "no"), 78, "--calibrated")
+        self.assertFalse((self.folder / "no").exists())
 
     def test_a_folder_of_an_earlier_format(self):
         run = self.run_with()

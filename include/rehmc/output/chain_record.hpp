@@ -51,6 +51,9 @@ struct ChainRecord {
   /// DataError unless all arrays have the sizes that belong together, which of stored ones is not
   /// certain: whoever reads a record relies on them.
   void require_whole() const;
+  /// After the first draw: makes room for the kept states of so many draws. A run that keeps them
+  /// all would otherwise copy them again and again as its arrays grow.
+  void reserve_kept(std::size_t expected_draws);
   /// Removes all draws from this one on.
   void truncate(std::size_t draws_left);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,11 @@ std::string recycled_csv_head(const std::vector<std::string>& names);
 /// recorded quantities; the weights of a draw sum to 1. `index` counts draws from 0.
 void append_recycled_rows(std::string& to, const ReadDraw& draw, std::uint64_t index, int chain);
 
-/// The file of a chain whose kept states are in its record; unknown columns are NaN.
-std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uint64_t thin);
+/// The file of a chain whose kept states are in its record; unknown columns are NaN. With
+/// calibrated weights, one for each of these states, it has the column `calibrated_log_weight__` at
+/// its end.
+std::string recycled_csv(const SampleResult& result, std::size_t chain, std::uint64_t thin,
+                         std::span<const double> calibrated = {});
 
 /// Writes the kept states of every `thin`-th draw. Warmup keeps none.
 class RecycledCsvSink final : public Sink {
