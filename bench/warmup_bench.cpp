@@ -6,7 +6,8 @@
 //
 // Four chains per seed, of 1000 draws if nothing else is said. Every evaluation of the density
 // counts as a gradient. FILE is german.data-numeric (experiments/data/README.md). --radius: of the
-// random starting points. --each prints a line for every seed. --against-stan runs every seed also
+// random starting points. "ill": seeds in which an R-hat was beyond what healthy chains of this
+// length may have. --each prints a line for every seed. --against-stan runs every seed also
 // with Stan's schedule from random starts, and prints the geometric mean of the ratios of ESS per
 // gradient, its standard error, and the runs with R-hat above 1.01, ours and Stan's.
 #include <fmt/format.h>
@@ -37,6 +38,7 @@ struct Outcome {
   double gradients = 0;   ///< in all
   double bulk = 0;        ///< least ESS over coordinates
   double rhat = 0;
+  bool healthy = true;  ///< all R-hats are what chains of this length may have
   double acceptance = 0;
   double divergences = 0;
   double step_size = 0;  ///< of the first chain
@@ -71,6 +73,9 @@ Outcome run(const Density& density, const SampleSettings& settings) {
     const Convergence numbers = convergence(chains);
     outcome.bulk = std::min(outcome.bulk, numbers.ess_bulk);
     outcome.rhat = std::max(outcome.rhat, numbers.rhat);
+    const double limit =
+        most_healthy_rhat(result.chains.size(), chains.front().size, numbers, result.names.size());
+    outcome.healthy = outcome.healthy && numbers.rhat <= limit;
   }
   return outcome;
 }
@@ -143,6 +148,7 @@ Outcome run_one(const Density& density, const SampleSettings& settings) {
     Outcome failed;
     failed.metric = error.what();
     failed.rhat = nan_value;
+    failed.healthy = false;
     return failed;
   }
 }
@@ -183,14 +189,15 @@ void print_row(const std::string& name, const std::vector<Outcome>& outcomes) {
   const auto rhat = [](const Outcome& o) { return o.rhat; };
   const Outcome& worst =
       *std::ranges::min_element(outcomes, by([](const Outcome& o) { return o.efficiency(); }));
-  fmt::print("{:<22} {:>9.0f} {:>6.0f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.3f} {:>7.3f} {:>6.3f} {}\n",
-             name, median_of(outcomes, [](const Outcome& o) { return o.warmup; }),
-             median_of(outcomes, [](const Outcome& o) { return o.iterations; }),
-             median_of(outcomes, [](const Outcome& o) { return o.efficiency(); }),
-             worst.efficiency(),
-             median_of(outcomes, [](const Outcome& o) { return 1000 * o.bulk / o.leapfrogs(); }),
-             median_of(outcomes, rhat), std::ranges::max_element(outcomes, by(rhat))->rhat,
-             median_of(outcomes, [](const Outcome& o) { return o.acceptance; }), list);
+  fmt::print(
+      "{:<22} {:>9.0f} {:>6.0f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.3f} {:>7.3f} {:>5} {:>6.3f} {}\n",
+      name, median_of(outcomes, [](const Outcome& o) { return o.warmup; }),
+      median_of(outcomes, [](const Outcome& o) { return o.iterations; }),
+      median_of(outcomes, [](const Outcome& o) { return o.efficiency(); }), worst.efficiency(),
+      median_of(outcomes, [](const Outcome& o) { return 1000 * o.bulk / o.leapfrogs(); }),
+      median_of(outcomes, rhat), std::ranges::max_element(outcomes, by(rhat))->rhat,
+      std::ranges::count(outcomes, false, &Outcome::healthy),
+      median_of(outcomes, [](const Outcome& o) { return o.acceptance; }), list);
   std::fflush(stdout);
 }
 
@@ -237,8 +244,9 @@ void measure_target(const WarmupTarget& target, const Options& options) {
 }
 
 void measure(const Options& options) {
-  fmt::print("{:<22} {:>9} {:>6} {:>8} {:>8} {:>9} {:>7} {:>7} {:>6} {}\n", "target", "warmup",
-             "iter.", "ESS/1000", "worst", "sampling", "rhat", "worst", "accept", " metric:seeds");
+  fmt::print("{:<22} {:>9} {:>6} {:>8} {:>8} {:>9} {:>7} {:>7} {:>5} {:>6} {}\n", "target",
+             "warmup", "iter.", "ESS/1000", "worst", "sampling", "rhat", "worst", "ill", "accept",
+             " metric:seeds");
   for (const WarmupTarget& target : warmup_targets(options.credit)) {
     const bool wanted = options.targets.empty() ||
                         std::ranges::find(options.targets, target.name) != options.targets.end();

@@ -62,27 +62,35 @@ void Job::run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts)
   progress_.draws = draws;
   std::atomic<bool> failed = false;
   const Stop stop{&interrupts, &failed};
-  const ChainRange all{0, chains_.size()};
+  // Chains in warmup hold many states: only as many of them as keep the engine busy.
+  for (const ChainRange& range :
+       ranges_at_once(manifest_.settings.sample, engine_.chains_at_once())) {
+    if (!stop.raised()) run_range_to(draws, range, failed, stop);
+  }
+}
+
+void Job::run_range_to(std::uint64_t draws, const ChainRange& range, std::atomic<bool>& failed,
+                       const Stop& stop) {
   const auto chain = [this](std::size_t c) { return chains_[c]->chain(); };
   if (manifest_.settings.sample.warmup.schedule == WarmupSchedule::pooled)
-    open_groups(failed, stop);
+    open_groups(range, failed, stop);
   for (bool pooled = true; pooled;) {
-    engine_.run(failed, [&](std::size_t c) {
+    engine_.run(failed, range, [&](std::size_t c) {
       if (stop.raised()) return;
       chains_[c]->open();
       chains_[c]->advance(draws, stop);
     });
-    pooled = !stop.raised() && pool_groups(all, chain);
-    for (const ChainRange& group : groups_of(all)) store_group(group, stop.raised());
+    pooled = !stop.raised() && pool_groups(range, chain);
+    for (const ChainRange& group : groups_of(range)) store_group(group, stop.raised());
   }
 }
 
-void Job::open_groups(std::atomic<bool>& failed, const Stop& stop) {
-  engine_.run(failed, [&](std::size_t c) {
+void Job::open_groups(const ChainRange& range, std::atomic<bool>& failed, const Stop& stop) {
+  engine_.run(failed, range, [&](std::size_t c) {
     if (!stop.raised()) chains_[c]->open();
   });
   if (stop.raised()) return;
-  for (const ChainRange& group : groups_of({0, chains_.size()})) {
+  for (const ChainRange& group : groups_of(range)) {
     bool alike = true;
     for (std::size_t c = group.first; c < group.end; ++c) {
       alike = alike && chains_[c]->warmup_stage() == chains_[group.first]->warmup_stage();

@@ -1,6 +1,7 @@
 // Pooled warmup: the same draws on any engine, bounded work for bad densities, honest draws.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -77,6 +78,22 @@ TEST(PooledRun, LearnsWithinGroupsOfSixteenChains) {
   // A smaller group knows less: a control.
   EXPECT_NE(many.chains[0].tuning.step_size,
             sample(Looped(), pooled_run(2)).chains[0].tuning.step_size);
+}
+
+// What a run needs in warmup must not grow with the number of its chains.
+TEST(PooledRun, HoldsOneGroupAtATime) {
+  constexpr int chains = 40;
+  Progress progress(chains, 1000, 20);
+  std::ptrdiff_t most = 0;
+  Looped normal;
+  const Density density(FunctionDensity(7, [&, normal](auto x, auto gradient) mutable {
+    most = std::max(most, std::ranges::count_if(progress.chains, [](const ChainProgress& chain) {
+                      return chain.begun && chain.iteration < chain.warmup + 20;
+                    }));
+    return normal(x, gradient);
+  }));
+  sample(density, pooled_run(chains), {.progress = &progress});
+  EXPECT_EQ(most, 16);
 }
 
 TEST(PooledRun, IsIndependentOfWhatIsKept) {
@@ -337,11 +354,22 @@ struct BadDensity {
   std::size_t dimension;
   std::function<double(double)> value;
   std::function<double(double)> slope;
+  enum Outcome { draws, warning, error } outcome;
+  std::string says = "";  ///< the error
 };
 
 class PooledRunOfABadDensity : public ::testing::TestWithParam<BadDensity> {};
 
-// A clear error, or draws: within the gradients of 40 iterations of trees of full depth.
+/// In support, and with a warning where the density has no law to sample from.
+void expect_draws(const SampleResult& result, const BadDensity& bad) {
+  for (const ChainResult& chain : result.chains) {
+    EXPECT_EQ(chain.record.size(), 10U);
+    for (const double x : chain.record.draws) EXPECT_TRUE(std::isfinite(bad.value(x))) << x;
+    if (bad.outcome == BadDensity::warning) EXPECT_NE(chain.warmup_troubles, 0U);
+  }
+}
+
+// A clear error, a warning, or draws: within the gradients of 40 iterations of trees of full depth.
 TEST_P(PooledRunOfABadDensity, EndsInBoundedGradients) {
   const BadDensity& bad = GetParam();
   std::atomic<std::uint64_t> calls = 0;
@@ -359,32 +387,46 @@ TEST_P(PooledRunOfABadDensity, EndsInBoundedGradients) {
   settings.warmup.iterations = 30;
   settings.draws = 10;
   settings.kernel.nuts.max_depth = 8;
+  std::string says;
   try {
-    const SampleResult result = sample(density, settings);
-    for (const ChainResult& chain : result.chains) EXPECT_EQ(chain.record.size(), 10U);
+    expect_draws(sample(density, settings), bad);
   } catch (const ModelError& error) {
-    EXPECT_NE(std::string(error.what()), "");
+    says = error.what();
   }
+  EXPECT_EQ(bad.outcome == BadDensity::error, !says.empty()) << says;
+  EXPECT_NE(says.find(bad.says), std::string::npos) << says;
   EXPECT_LT(calls, 2 * 40 * 256 + 2 * 1000);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, PooledRunOfABadDensity,
     ::testing::Values(
-        BadDensity{"improper", 3, [](double x) { return x; }, [](double) { return 1.0; }},
-        BadDensity{"constant", 2, [](double) { return 0.0; }, [](double) { return 0.0; }},
-        BadDensity{"unbounded", 2, [](double x) { return -std::log(std::abs(x)) - x * x; },
-                   [](double x) { return -1 / x - 2 * x; }},
+        BadDensity{"improper", 3, [](double x) { return x; }, [](double) { return 1.0; },
+                   BadDensity::error, "is the posterior proper?"},
+        BadDensity{"constant", 2, [](double) { return 0.0; }, [](double) { return 0.0; },
+                   BadDensity::error, "is the posterior proper?"},
+        BadDensity{"improper_tail", 1, [](double x) { return -0.4 * std::log1p(x * x); },
+                   [](double x) { return -0.8 * x / (1 + x * x); }, BadDensity::warning},
+        BadDensity{"pole", 2, [](double x) { return -std::log(std::abs(x)) - x * x; },
+                   [](double x) { return -1 / x - 2 * x; }, BadDensity::warning},
+        BadDensity{"unbounded", 2, [](double x) { return 0.5 * x * x; }, [](double x) { return x; },
+                   BadDensity::warning},
+        BadDensity{"unbounded_steeply", 2, [](double x) { return std::exp(x); },
+                   [](double x) { return std::exp(x); }, BadDensity::warning},
         BadDensity{"mostly_nan", 2, [](double x) { return std::abs(x) < 0.5 ? -x * x : nan_value; },
-                   [](double x) { return -2 * x; }},
+                   [](double x) { return -2 * x; }, BadDensity::draws},
+        BadDensity{"nearly_always_nan", 2,
+                   [](double x) { return std::abs(x) < 1e-4 ? -x * x : nan_value; },
+                   [](double x) { return -2 * x; }, BadDensity::error,
+                   "no usable starting point in 100 tries"},
         BadDensity{"one_dimension", 1, [](double x) { return -0.5 * x * x; },
-                   [](double x) { return -x; }},
+                   [](double x) { return -x; }, BadDensity::draws},
         BadDensity{"discontinuous", 2, [](double x) { return -0.5 * x * x - (x > 0.5 ? 10 : 0); },
-                   [](double x) { return -x; }},
+                   [](double x) { return -x; }, BadDensity::draws},
         BadDensity{"wrong_gradient", 2, [](double x) { return -0.5 * x * x; },
-                   [](double x) { return x; }},
+                   [](double x) { return x; }, BadDensity::warning},
         BadDensity{"half_line", 2, [](double x) { return x > 0 ? -x : -infinity; },
-                   [](double) { return -1.0; }}),
+                   [](double) { return -1.0; }, BadDensity::draws}),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -64,9 +64,12 @@ class Job {
 
  private:
   void run_chains_to(std::uint64_t draws, const std::atomic<int>& interrupts);
-  /// Opens all chains. A group whose checkpoints are from different stages of a pooled warmup,
+  /// The same for some chains: whole groups.
+  void run_range_to(std::uint64_t draws, const ChainRange& range, std::atomic<bool>& failed,
+                    const Stop& stop);
+  /// Opens these chains. A group whose checkpoints are from different stages of a pooled warmup,
   /// because one was lost or damaged, starts again.
-  void open_groups(std::atomic<bool>& failed, const Stop& stop);
+  void open_groups(const ChainRange& range, std::atomic<bool>& failed, const Stop& stop);
   /// Stores the chains of a group that share a warmup, if it is time to: all or none, so that a run
   /// that is killed finds them at the same stage.
   void store_group(const ChainRange& group, bool stopped);
