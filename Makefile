@@ -6,9 +6,13 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 RELEASE := build/release
 ECOSYSTEM := build/ecosystem-venv
+READERS := tests/ecosystem/requirements.txt
 PYTHON_VENV := build/python-venv
 DOCS := build/docs-venv
 CXX_FILES = $(shell find include src models stan autodiff python experiments cli examples bench tests -name '*.[ch]pp' 2>/dev/null)
+
+# Commands that install an environment of Python: its folder, and the file with its packages.
+environment = python3 -m venv $(1) && $(1)/bin/pip --quiet --disable-pip-version-check install --requirement $(2) && touch $(1)/installed
 
 .PHONY: help
 help: ## list the targets
@@ -34,8 +38,8 @@ build: dependencies $(RELEASE)/build.ninja ## build everything for this machine 
 # The environment of the readers is installed while the compiler runs.
 .PHONY: test
 test: test-dependencies rooms check-format python-configured ## install what is needed, build, and run every test
-	@$(MAKE) --no-print-directory $(ECOSYSTEM)/installed & cmake --build $(RELEASE) --target all all_verify_interface_header_sets; \
-		built=$$?; wait $$! && exit $$built
+	@{ [ $(ECOSYSTEM)/installed -nt $(READERS) ] || { $(call environment,$(ECOSYSTEM),$(READERS)); }; } & \
+		cmake --build $(RELEASE) --target all all_verify_interface_header_sets; built=$$?; wait $$! && exit $$built
 	@$(RELEASE)/rehmc stan install
 	@ctest --preset release -j $(JOBS)
 
@@ -49,9 +53,7 @@ python-configured: test-dependencies $(RELEASE)/build.ninja $(PYTHON_VENV)/insta
 	@cmake -DREHMC_PYTHON=$(CURDIR)/$(PYTHON_VENV)/bin/python $(RELEASE) >build/python-configure.log || { cat build/python-configure.log; exit 1; }
 
 $(PYTHON_VENV)/installed: python/tests/requirements.txt | test-dependencies
-	@python3 -m venv $(PYTHON_VENV)
-	@$(PYTHON_VENV)/bin/pip --quiet --disable-pip-version-check install --requirement $<
-	@touch $@
+	@$(call environment,$(@D),$<)
 
 # Stan's interpreter and compiler, in the user's cache folder; does nothing if they are installed.
 .PHONY: toolchains
@@ -65,10 +67,8 @@ test-ecosystem: build toolchains ecosystem-dependencies $(ECOSYSTEM)/installed #
 	@$(ECOSYSTEM)/bin/python tests/ecosystem/use_stan.py $(RELEASE)/rehmc
 	@tests/ecosystem/check_r_package $(RELEASE)/rehmc
 
-$(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt | test-dependencies
-	@python3 -m venv $(ECOSYSTEM)
-	@$(ECOSYSTEM)/bin/pip --quiet --disable-pip-version-check install --requirement $<
-	@touch $@
+$(ECOSYSTEM)/installed: $(READERS) | test-dependencies
+	@$(call environment,$(@D),$<)
 
 .PHONY: test-stan
 test-stan: toolchains ## compare Stan's interpreter and compiler on all examples (5 minutes)
@@ -81,9 +81,7 @@ test-python-models: python $(PYTHON_LONG)/installed ## compare fits of PyMC and 
 	@cd python/tests/ecosystem && PYTHONPATH=$(CURDIR)/$(RELEASE)/python $(CURDIR)/$(PYTHON_LONG)/bin/python -m pytest -q -p no:cacheprovider
 
 $(PYTHON_LONG)/installed: python/tests/ecosystem/requirements.txt | test-dependencies
-	@python3 -m venv $(PYTHON_LONG)
-	@$(PYTHON_LONG)/bin/pip --quiet --disable-pip-version-check install --requirement $<
-	@touch $@
+	@$(call environment,$(@D),$<)
 
 .PHONY: wheel
 wheel: test-dependencies $(PYTHON_VENV)/installed ## build the Python package into build/wheels
@@ -141,9 +139,7 @@ compare: dependencies toolchains $(COMPARE)/installed ## compare rehmc with othe
 		--table docs/compare.md
 
 $(COMPARE)/installed: bench/compare/requirements.txt | dependencies
-	@python3 -m venv $(COMPARE)
-	@$(COMPARE)/bin/pip --quiet --disable-pip-version-check install --requirement $<
-	@touch $@
+	@$(call environment,$(@D),$<)
 
 # SCALE=smoke takes minutes, SCALE=full hours. Give DATA=folder for the paper's own data sets.
 SCALE ?= quick

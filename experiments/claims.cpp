@@ -472,7 +472,7 @@ class CaseClaims {
     }
     return "";
   }
-  static constexpr std::size_t paper_cells = 64 * 64;
+  static constexpr std::size_t paper_cells = std::size_t{64} * 64;
 
   const CaseResults& results_;
   std::string section_;

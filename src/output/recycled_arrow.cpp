@@ -110,7 +110,7 @@ std::int32_t append_message(std::string& to, Builder& builder, std::uint8_t kind
   }));
   const std::size_t begin = to.size();
   append_bytes(to, continuation);
-  const std::size_t size = (builder.GetSize() + 7) / 8 * 8;
+  const std::size_t size = (std::size_t{builder.GetSize()} + 7) / 8 * 8;
   append_bytes(to, static_cast<std::int32_t>(size));
   to.append(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
   pad(to, 8);

@@ -125,9 +125,9 @@ enum class MultiYield { weights, proposals };
 /// Registers a scheme: from now on `name` is a kernel, with every recycler, warmup, error bars,
 /// sharpening, files and resume.
 template <MultiKernel S>
-KernelKind register_multi_kernel(std::string name, S scheme,
+KernelKind register_multi_kernel(const std::string& name, S scheme,
                                  MultiYield yield = MultiYield::weights) {
-  return register_kernel({.name = std::move(name),
+  return register_kernel({.name = name,
                           .make =
                               [scheme](Density density, const KernelSettings& settings) {
                                 return make_multi_kernel(std::make_unique<ErasedScheme<S>>(scheme),
