@@ -11,13 +11,14 @@
 
 namespace rehmc::chain_lanes {
 
-// As many chains as one register of the machine holds numbers. (Not the Lanes of dynamics: those
-// hold coordinates of one chain, and their number fixes the order of sums; here it changes no bit.)
-#ifdef __AVX512F__
+// As many chains as one register holds numbers of a machine that the whole program is built for.
+// (Not the Lanes of dynamics: those hold coordinates of one chain, and their number fixes the order
+// of sums; here it changes no bit.) __AVX512F__ and __AVX__ are hidden from Eigen, and so from us.
+#ifdef __AVX512VL__
 inline constexpr std::size_t width = 8;
 inline constexpr std::size_t machine_registers = 32;
 #else
-#ifdef __AVX__
+#ifdef __F16C__  // all such processors have AVX
 inline constexpr std::size_t width = 4;
 #else
 inline constexpr std::size_t width = 2;

@@ -14,6 +14,8 @@
 #include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 
@@ -317,8 +319,10 @@ double CoxProcess::operator()(std::span<const double> x, std::span<double> gradi
   const double* const counts = field.counts.data();
   double* const derivative = gradient.data();
   // The gradient holds x - mu until it is folded.
+  hot_loop([=] {
 #pragma omp simd
-  for (std::size_t i = 0; i < cells; ++i) derivative[i] = position[i] - mean;
+    for (std::size_t i = 0; i < cells; ++i) derivative[i] = position[i] - mean;
+  });
   field.mirror.fold(derivative, folded_.data());
   const std::array<std::size_t, 5> begin = field.mirror.begins();
   double squares = 0;
@@ -330,13 +334,13 @@ double CoxProcess::operator()(std::span<const double> x, std::span<double> gradi
     pull.noalias() = precision.selfadjointView<Eigen::Lower>() * part;
     squares += pull.dot(part);
   }
-  double likelihood = 0;
-#pragma omp simd reduction(+ : likelihood)
-  for (std::size_t i = 0; i < cells; ++i) {
-    const double intensity = area * fast_exp(position[i]);
-    likelihood += counts[i] * position[i] - intensity;
-    derivative[i] = counts[i] - intensity;
-  }
+  const double likelihood = hot_loop([=] {
+    return lane_sum(cells, [=](std::size_t i) {
+      const double intensity = area * fast_exp(position[i]);
+      derivative[i] = counts[i] - intensity;
+      return counts[i] * position[i] - intensity;
+    });
+  });
   field.mirror.add_unfolded(-1, pulls_.data(), derivative);
   return likelihood - 0.5 * squares;
 }

@@ -10,6 +10,8 @@
 #include "models/normal_distribution.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -40,14 +42,13 @@ double DiagonalNormal::operator()(std::span<const double> x, std::span<double> g
   const double* const precision = scales_->precisions.data();
   const double* const position = x.data();
   double* const derivative = gradient.data();
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < size; ++i) {
-    const double slope = -precision[i] * position[i];
-    derivative[i] = slope;
-    sum += slope * position[i];
-  }
-  return 0.5 * sum;
+  return 0.5 * hot_loop([=] {
+           return lane_sum(size, [=](std::size_t i) {
+             const double slope = -precision[i] * position[i];
+             derivative[i] = slope;
+             return slope * position[i];
+           });
+         });
 }
 
 void DiagonalNormal::sample(Stream& stream, std::span<double> x) const {

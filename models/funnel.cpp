@@ -8,6 +8,8 @@
 #include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
 #include "models/quadrature.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -24,14 +26,14 @@ Funnel::Funnel(std::size_t dimension) : dimension_(dimension) {
 double Funnel::operator()(std::span<const double> x, std::span<double> gradient) const {
   const double v = x[0];
   const double precision = std::exp(-v);
-  const double* const position = x.data();
-  double* const derivative = gradient.data();
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 1; i < dimension_; ++i) {
-    derivative[i] = -precision * position[i];
-    sum += position[i] * position[i];
-  }
+  const double* const others = x.data() + 1;
+  double* const derivative = gradient.data() + 1;
+  const double sum = hot_loop([=, count = dimension_ - 1] {
+    return lane_sum(count, [=](std::size_t i) {
+      derivative[i] = -precision * others[i];
+      return others[i] * others[i];
+    });
+  });
   const double half_count = 0.5 * static_cast<double>(dimension_ - 1);
   const double half_sum = 0.5 * precision * sum;
   gradient[0] = -v / (scale * scale) - half_count + half_sum;

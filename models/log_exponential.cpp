@@ -7,6 +7,8 @@
 #include "models/data_reader.hpp"
 #include "models/entry.hpp"
 #include "models/fast_math.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -18,14 +20,13 @@ LogExponential::LogExponential(std::size_t dimension) : dimension_(dimension) {
 double LogExponential::operator()(std::span<const double> x, std::span<double> gradient) const {
   const double* const position = x.data();
   double* const derivative = gradient.data();
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    const double exponential = fast_exp(position[i]);
-    derivative[i] = 1 - exponential;
-    sum += position[i] - exponential;
-  }
-  return sum;
+  return hot_loop([=, d = dimension_] {
+    return lane_sum(d, [=](std::size_t i) {
+      const double exponential = fast_exp(position[i]);
+      derivative[i] = 1 - exponential;
+      return position[i] - exponential;
+    });
+  });
 }
 
 void LogExponential::sample(Stream& stream, std::span<double> x) const {

@@ -12,6 +12,8 @@
 #include "models/design.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 
 namespace rehmc {
 namespace {
@@ -57,6 +59,11 @@ LogisticLikelihood::LogisticLikelihood(const LogisticData& data)
 // and its gradient sum_i r_i / (1 + exp(-m_i)). The logarithms of 1 + exp(-|m_i|), which lies in
 // [1, 2], are taken of products of many such factors.
 double LogisticLikelihood::add(std::span<const double> coefficients, std::span<double> gradient) {
+  return hot_loop([=, this] { return add_tiles(coefficients, gradient); });
+}
+
+inline double LogisticLikelihood::add_tiles(std::span<const double> coefficients,
+                                            std::span<double> gradient) {
   const double* const beta = coefficients.data();
   double* const sums = sums_.data();
   std::fill_n(sums, sums_.size(), 0.0);
@@ -65,11 +72,8 @@ double LogisticLikelihood::add(std::span<const double> coefficients, std::span<d
   double positive_parts = 0;
   double logs = 0;
   const auto take_logs = [&] {
-#pragma omp simd reduction(+ : logs)
-    for (std::size_t i = 0; i < tile; ++i) {
-      logs += fast_log(product[i]);
-      product[i] = 1;
-    }
+    logs += lane_sum(tile, [&](std::size_t i) { return fast_log(product[i]); });
+    std::fill_n(product, tile, 1.0);
   };
   for (std::size_t t = 0; t < tiles_; ++t) {
     const double* const rows = signed_rows_->data() + t * tile * predictors_;
@@ -78,15 +82,14 @@ double LogisticLikelihood::add(std::span<const double> coefficients, std::span<d
 #pragma omp simd
       for (std::size_t i = 0; i < tile; ++i) cell[i] += rows[j * tile + i] * beta[j];
     }
-#pragma omp simd reduction(+ : positive_parts)
-    for (std::size_t i = 0; i < tile; ++i) {
+    positive_parts += lane_sum(tile, [&](std::size_t i) {
       const double m = -cell[i];
       const double small = fast_exp(-std::abs(m));
       const double share = 1 / (1 + small);
       product[i] *= 1 + small;
-      positive_parts += m > 0 ? m : 0;
       cell[i] = m > 0 ? share : small * share;
-    }
+      return m > 0 ? m : 0.0;
+    });
     for (std::size_t j = 0; j < predictors_; ++j) {
 #pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) {

@@ -40,6 +40,7 @@ class LogisticLikelihood {
   void add_batch(const Batch& batch);
 
  private:
+  double add_tiles(std::span<const double> coefficients, std::span<double> gradient);
   template <class RowType>
   void add_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
 

@@ -4,6 +4,8 @@
 #include "models/data_reader.hpp"
 #include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -15,12 +17,12 @@ StandardNormal::StandardNormal(std::size_t dimension) : dimension_(dimension) {
 double StandardNormal::operator()(std::span<const double> x, std::span<double> gradient) const {
   const double* const position = x.data();
   double* const derivative = gradient.data();
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    derivative[i] = -position[i];
-    sum += position[i] * position[i];
-  }
+  const double sum = hot_loop([=, d = dimension_] {
+    return lane_sum(d, [=](std::size_t i) {
+      derivative[i] = -position[i];
+      return position[i] * position[i];
+    });
+  });
   return -0.5 * sum;
 }
 

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "models/data_reader.hpp"
 #include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
 
@@ -44,28 +47,24 @@ double StochasticVolatility::operator()(std::span<const double> x,
   const double* const position = x.data();
   const double* const squares = square_returns_->data();
   double* const derivative = gradient.data();
-  double sum = 0;
-  double exponents = 0;
-#pragma omp simd reduction(+ : sum, exponents)
-  for (std::size_t i = 1; i < days; ++i) {
-    const double share = squares[i] * fast_exp(-2 * position[i]);
-    derivative[i] = share - 1;
-    sum += share;
-    exponents += position[i];
-  }
-  double walk = 0;
-#pragma omp simd reduction(+ : walk)
-  for (std::size_t i = 1; i < days; ++i) {
-    const double step = position[i] - position[i - 1];
-    walk += step * step;
-  }
+  const auto [sum, exponents, walk] = hot_loop([=] {
+    return lane_sums<3>(days - 1, [=](std::size_t before) {
+      const std::size_t i = before + 1;
+      const double share = squares[i] * fast_exp(-2 * position[i]);
+      const double step = position[i] - position[before];
+      derivative[i] = share - 1;
+      return std::array<double, 3>{share, position[i], step * step};
+    });
+  });
   const double first = first_rate * std::exp(position[0]);
   const double pull = static_cast<double>(days) * walk_scale / (1 + walk_scale * walk);
   derivative[0] = 1 - first + pull * (position[1] - position[0]);
+  hot_loop([=] {
 #pragma omp simd
-  for (std::size_t i = 1; i < days - 1; ++i) {
-    derivative[i] += pull * (position[i - 1] - 2 * position[i] + position[i + 1]);
-  }
+    for (std::size_t i = 1; i < days - 1; ++i) {
+      derivative[i] += pull * (position[i - 1] - 2 * position[i] + position[i + 1]);
+    }
+  });
   derivative[days - 1] += pull * (position[days - 2] - position[days - 1]);
   return -exponents - 0.5 * sum - 0.5 * static_cast<double>(days) * std::log1p(walk_scale * walk) +
          position[0] - first;

@@ -9,6 +9,8 @@
 #include "models/entry.hpp"
 #include "models/fast_math.hpp"
 #include "models/quadrature.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -23,13 +25,13 @@ double StudentT::operator()(std::span<const double> x, std::span<double> gradien
   const double freedom = degrees_of_freedom_;
   const double* const position = x.data();
   double* const derivative = gradient.data();
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    const double square = position[i] * position[i];
-    derivative[i] = -(freedom + 1) * position[i] / (freedom + square);
-    sum += fast_log1p(square / freedom);
-  }
+  const double sum = hot_loop([=, d = dimension_] {
+    return lane_sum(d, [=](std::size_t i) {
+      const double square = position[i] * position[i];
+      derivative[i] = -(freedom + 1) * position[i] / (freedom + square);
+      return fast_log1p(square / freedom);
+    });
+  });
   return -0.5 * (freedom + 1) * sum;
 }
 

@@ -6,6 +6,8 @@
 #include "models/data_reader.hpp"
 #include "models/entry.hpp"
 #include "models/normal_distribution.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -19,12 +21,12 @@ TwoModeMixture::TwoModeMixture(const TwoModeSettings& settings)
 double TwoModeMixture::operator()(std::span<const double> x, std::span<double> gradient) const {
   const double* const position = x.data();
   double* const derivative = gradient.data();
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    derivative[i] = -position[i];
-    sum += position[i] * position[i];
-  }
+  const double sum = hot_loop([=, d = dimension_] {
+    return lane_sum(d, [=](std::size_t i) {
+      derivative[i] = -position[i];
+      return position[i] * position[i];
+    });
+  });
   // log cosh t + log 2 = |t| + log(1 + exp(-2 |t|)), which never overflows.
   const double t = std::abs(half_distance_ * x[0]);
   gradient[0] += half_distance_ * std::tanh(half_distance_ * x[0]);

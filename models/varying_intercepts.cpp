@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,8 @@
 #include "models/entry.hpp"
 #include "models/log_scale_prior.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/settings.hpp"
 
 namespace rehmc {
@@ -126,25 +129,19 @@ double VaryingIntercepts::operator()(std::span<const double> x, std::span<double
   const double* const mean_x = groups.mean_x.data();
   const double* const mean_y = groups.mean_y.data();
   double* const slope = gradient.data() + first_group;
-  double squares = 0;  // of the group means' residuals, each n_j times
-  double pull = 0;     // sum of n_j times the residual, the same times xbar_j, and times a_j
-  double pull_x = 0;
-  double pull_a = 0;
-  double prior = 0;
-  const std::size_t count = groups.size.size();
-#pragma omp simd reduction(+ : squares, pull, pull_x, pull_a, prior)
-  for (std::size_t j = 0; j < count; ++j) {
-    const double residual = mean_y[j] - mu - tau * a[j] - beta * mean_x[j];
-    const double weighted = size[j] * residual;
-    squares += weighted * residual;
-    pull += weighted;
-    pull_x += weighted * mean_x[j];
-    pull_a += weighted * a[j];
-    prior += a[j] * a[j];
-    slope[j] = precision * tau * weighted - a[j];
-  }
+  // Of the group means' residuals: their squares, each n_j times; then the sums of n_j times the
+  // residual, the same times xbar_j, and times a_j.
+  const auto [of_means, pull, pull_x, pull_a, prior] = hot_loop([=, count = groups.size.size()] {
+    return lane_sums<5>(count, [=](std::size_t j) {
+      const double residual = mean_y[j] - mu - tau * a[j] - beta * mean_x[j];
+      const double weighted = size[j] * residual;
+      slope[j] = precision * tau * weighted - a[j];
+      return std::array<double, 5>{weighted * residual, weighted, weighted * mean_x[j],
+                                   weighted * a[j], a[j] * a[j]};
+    });
+  });
   const double off = beta - groups.best;
-  squares += groups.least + groups.curvature * off * off;
+  const double squares = of_means + (groups.least + groups.curvature * off * off);
   const LogScaleTerm of_tau = half_normal_log_scale(x[log_tau_at], groups.scale_sd);
   const LogScaleTerm of_sigma = half_normal_log_scale(x[log_sigma_at], groups.scale_sd);
   gradient[mu_at] = precision * pull - groups.location_precision * mu;

@@ -3,6 +3,7 @@
 
 #include "diagonal_ratio.hpp"
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/products.hpp"
 
 namespace rehmc {
 
@@ -14,7 +15,8 @@ constexpr Eigen::Index more_states = 10;
 
 Eigen::MatrixXd squares(const Eigen::MatrixXd& rows, double divisor, double ridge) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rows.cols(), rows.cols());
-  result.selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose(), 1 / divisor);
+  add_product(1 / divisor, by_columns(rows).transposed(), by_columns(rows), into(result),
+              ProductPart::lower);
   result.diagonal().array() += ridge;
   return result.selfadjointView<Eigen::Lower>();
 }
@@ -31,7 +33,8 @@ std::optional<UnitMoments> UnitMoments::of(const CentredStates& states, double r
   const double size = x.squaredNorm() / static_cast<double>(x.cols());
   moments.xx = squares(x, size, ridge);
   moments.gg = squares(g, size, ridge);
-  moments.gx.noalias() = g.transpose() * x / size;
+  moments.gx.setZero(x.cols(), x.cols());
+  add_product(1 / size, by_columns(g).transposed(), by_columns(x), into(moments.gx));
   if (!moments.xx.allFinite() || !moments.gg.allFinite()) return std::nullopt;
   return moments;
 }

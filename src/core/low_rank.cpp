@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
@@ -19,10 +21,7 @@ namespace {
 constexpr double orthonormality_tolerance = 1e-8;
 
 double dot(const double* a, const double* b, std::size_t n) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
+  return lane_sum(n, [=](std::size_t i) { return a[i] * b[i]; });
 }
 
 void require_positive(std::string_view name, std::span<const double> values) {
@@ -87,25 +86,29 @@ void DiagonalPlusLowRank::stretch_along_directions(std::span<double> v,
   constexpr std::size_t group = 8;
   const std::size_t d = dimension();
   const std::size_t r = rank();
-  for (std::size_t first = 0; first < r; first += group) {
-    const std::size_t last = std::min(first + group, r);
-    std::array<double, group> along{};
-    for (std::size_t row = 0; row < d; row += tile) {
-      const std::size_t rows = std::min(tile, d - row);
-      for (std::size_t j = first; j < last; ++j) {
-        along[j - first] += gain[j] * dot(&directions_[j * d + row], &v[row], rows);
+  const double* const directions = directions_.data();
+  double* const vector = v.data();
+  hot_loop([=] {
+    for (std::size_t first = 0; first < r; first += group) {
+      const std::size_t last = std::min(first + group, r);
+      std::array<double, group> along{};
+      for (std::size_t row = 0; row < d; row += tile) {
+        const std::size_t rows = std::min(tile, d - row);
+        for (std::size_t j = first; j < last; ++j) {
+          along[j - first] += gain[j] * dot(directions + j * d + row, vector + row, rows);
+        }
+      }
+      for (std::size_t row = 0; row < d; row += tile) {
+        const std::size_t rows = std::min(tile, d - row);
+        for (std::size_t j = first; j < last; ++j) {
+          const double amount = along[j - first];
+          const double* __restrict direction = directions + j * d + row;
+          double* __restrict to = vector + row;
+          for (std::size_t i = 0; i < rows; ++i) to[i] += amount * direction[i];
+        }
       }
     }
-    for (std::size_t row = 0; row < d; row += tile) {
-      const std::size_t rows = std::min(tile, d - row);
-      for (std::size_t j = first; j < last; ++j) {
-        const double amount = along[j - first];
-        const double* __restrict direction = &directions_[j * d + row];
-        double* __restrict to = &v[row];
-        for (std::size_t i = 0; i < rows; ++i) to[i] += amount * direction[i];
-      }
-    }
-  }
+  });
 }
 
 void DiagonalPlusLowRank::apply(std::span<const double> x, std::span<double> out) const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rehmc/core/products.hpp"
 #include "rehmc/core/random.hpp"
 
 namespace rehmc {
@@ -28,6 +29,13 @@ constexpr int first_passes = 2;
 /// A direction that is stretched or shrunk by less adds more noise than it explains.
 constexpr double least_stretch = 1.2;
 
+Eigen::MatrixXd product(const MatrixView& a, const MatrixView& b) {
+  Eigen::MatrixXd result =
+      Eigen::MatrixXd::Zero(static_cast<Index>(a.rows), static_cast<Index>(b.columns));
+  add_product(1, a, b, into(result));
+  return result;
+}
+
 /// An orthonormal basis of the columns.
 Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns) {
   const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
@@ -46,8 +54,8 @@ Eigen::MatrixXd random_basis(Index dimension, Index count) {
 /// Tropp (2011), algorithm 4.4.
 Eigen::MatrixXd refined(Eigen::MatrixXd basis, const Eigen::MatrixXd& rows, int passes) {
   for (int pass = 0; pass < passes; ++pass) {
-    const Eigen::MatrixXd image = rows * basis;
-    basis = orthonormal(rows.transpose() * image);
+    basis = orthonormal(product(by_columns(rows).transposed(),
+                                by_columns(product(by_columns(rows), by_columns(basis)))));
   }
   return basis;
 }
@@ -97,11 +105,11 @@ LowRankFit LowRankFit::of(std::size_t dimension, std::span<const double> positio
     // A Gaussian has x + g = U (I - Lambda) U' g at every state: these directions are free of
     // noise.
     basis = refined(std::move(basis), x + g, round == 1 ? first_passes : 1);
-    x_inside.noalias() = x * basis;
-    g_inside.noalias() = g * basis;
+    x_inside = product(by_columns(x), by_columns(basis));
+    g_inside = product(by_columns(g), by_columns(basis));
     if (round == most_rounds || settled) break;
-    x.noalias() -= x_inside * basis.transpose();
-    g.noalias() -= g_inside * basis.transpose();
+    add_product(-1, by_columns(x_inside), by_columns(basis).transposed(), into(x));
+    add_product(-1, by_columns(g_inside), by_columns(basis).transposed(), into(g));
     const Eigen::ArrayXd change = squared_scales(x, g).array().sqrt();
     scale.array() *= change;
     settled = (change - 1).abs().maxCoeff() <= settled_change;

@@ -11,6 +11,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "rehmc/core/instructions.hpp"
+
 namespace rehmc {
 namespace {
 
@@ -152,6 +154,27 @@ inline void normal_groups(const Philox& philox, std::uint64_t block, double* __r
   }
 }
 
+/// Writes normals from this block on; returns the first block that was not used.
+inline std::uint64_t fill_groups(const Philox& philox, std::uint64_t block, std::span<double> out) {
+  constexpr std::size_t group = 2 * lanes;
+  double* to = out.data();
+  std::size_t left = out.size();
+  for (; left >= 2 * group; left -= 2 * group, to += 2 * group, block += 2 * lanes) {
+    normal_groups<2>(philox, block, to);
+  }
+  if (left >= group) {
+    normal_groups<1>(philox, block, to);
+    left -= group, to += group, block += lanes;
+  }
+  if (left > 0) {
+    std::array<double, group> last;
+    normal_groups<1>(philox, block, last.data());
+    std::copy_n(last.begin(), left, to);
+    block += lanes;
+  }
+  return block;
+}
+
 }  // namespace
 
 Stream::Stream(const Address& address, Purpose purpose) noexcept
@@ -165,11 +188,13 @@ void Stream::refill() {
   const Philox philox{purpose_, iteration_, key_};
   const std::uint64_t block = block_;
   std::uint64_t* __restrict out = buffer_.data();
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const Block made = philox(block + lane);
-    out[lane] = made.first;
-    out[lanes + lane] = made.second;
-  }
+  hot_loop([=] {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const Block made = philox(block + lane);
+      out[lane] = made.first;
+      out[lanes + lane] = made.second;
+    }
+  });
   block_ += lanes;
   next_ = 0;
 }
@@ -196,22 +221,8 @@ double Stream::exponential() { return minus_log_uniform(bits()); }
 
 void Stream::fill_normal(std::span<double> out) {
   const Philox philox{purpose_, iteration_, key_};
-  constexpr std::size_t group = 2 * lanes;
-  double* to = out.data();
-  std::size_t left = out.size();
-  for (; left >= 2 * group; left -= 2 * group, to += 2 * group, block_ += 2 * lanes) {
-    normal_groups<2>(philox, block_, to);
-  }
-  if (left >= group) {
-    normal_groups<1>(philox, block_, to);
-    left -= group, to += group, block_ += lanes;
-  }
-  if (left > 0) {
-    std::array<double, group> last;
-    normal_groups<1>(philox, block_, last.data());
-    std::copy_n(last.begin(), left, to);
-    block_ += lanes;
-  }
+  block_ = static_cast<std::uint32_t>(
+      hot_loop([=, block = block_] { return fill_groups(philox, block, out); }));
 }
 
 }  // namespace rehmc

@@ -1,4 +1,5 @@
-// Fused passes over padded vectors, a register at a time.
+// Fused passes over padded vectors, eight numbers at a time; compiled for every set of
+// instructions.
 #pragma once
 
 #include <cstddef>
@@ -6,17 +7,36 @@
 #include "rehmc/dynamics/leapfrog_passes.hpp"
 #include "rehmc/dynamics/pool.hpp"
 
-namespace rehmc::lanes {
+namespace rehmc::REHMC_INSTRUCTIONS::lanes {
 
-// As many doubles as one register of the machine holds. (Wider vectors work as well, but g++ 12
-// lowers them badly: with AVX2 alone, groups of eight take four times as long as groups of four.)
-#ifdef __AVX512F__
+/// A register of the machine. (Vectors wider than that work as well, but g++ 12 lowers them badly:
+/// with AVX2 alone, vectors of eight take four times as long as pairs of vectors of four.)
+inline constexpr std::size_t register_width = REHMC_REGISTER_WIDTH;
+using Register [[gnu::vector_size(register_width * sizeof(double)), gnu::may_alias]] = double;
+
+/// Eight numbers with any registers: their number fixes the order of sums.
 inline constexpr std::size_t width = 8;
-#else
-inline constexpr std::size_t width = 4;
-#endif
-using Lanes [[gnu::vector_size(width * sizeof(double)), gnu::may_alias]] = double;
 static_assert(lane_count % width == 0, "padding must fill whole groups");
+
+struct [[gnu::may_alias]] Lanes {
+  static constexpr std::size_t registers = width / register_width;
+  Register part[registers];
+
+  double operator[](std::size_t i) const { return part[i / register_width][i % register_width]; }
+  Lanes& operator+=(const Lanes& other) {
+    for (std::size_t k = 0; k < registers; ++k) part[k] += other.part[k];
+    return *this;
+  }
+  friend Lanes operator+(Lanes left, const Lanes& right) { return left += right; }
+  friend Lanes operator*(Lanes left, const Lanes& right) {
+    for (std::size_t k = 0; k < registers; ++k) left.part[k] *= right.part[k];
+    return left;
+  }
+  friend Lanes operator*(double factor, Lanes lanes) {
+    for (std::size_t k = 0; k < registers; ++k) lanes.part[k] *= factor;
+    return lanes;
+  }
+};
 
 inline const Lanes& at(const double* vector, std::size_t i) {
   return *reinterpret_cast<const Lanes*>(vector + i);
@@ -131,4 +151,4 @@ JoinProducts join(std::size_t n, Velocity velocity, SegmentMomenta left, Segment
           sum(lasts)};
 }
 
-}  // namespace rehmc::lanes
+}  // namespace rehmc::REHMC_INSTRUCTIONS::lanes

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/products.hpp"
 
 namespace rehmc {
 
@@ -124,8 +125,7 @@ class DenseMetric final : public Metric {
     cholesky_.matrixU().solveInPlace(p);
   }
   void inverse_mass_times(std::span<const double> x, std::span<double> result) const override {
-    const auto d = inverse_mass_.rows();
-    Vector(result.data(), d).noalias() = inverse_mass_ * ConstVector(x.data(), d);
+    multiply_square(inverse_mass_.data(), dimension(), x.data(), result.data());
   }
   void mass_times(std::span<const double> x, std::span<double> result) const override {
     const auto d = inverse_mass_.rows();

@@ -12,6 +12,8 @@
 #include <unsupported/Eigen/FFT>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
@@ -89,24 +91,19 @@ ChainTable split_chains(const ChainTable& table) {
 
 double mean_of(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i];
-  const double first = sum / n;
+  const double* const x = values.data();
+  const std::size_t count = values.size();
+  const double first = hot_loop([=] { return lane_sum(count, [=](auto i) { return x[i]; }); }) / n;
   if (!std::isfinite(first)) return first;
-  double rest = 0;
-#pragma omp simd reduction(+ : rest)
-  for (std::size_t i = 0; i < values.size(); ++i) rest += values[i] - first;
+  const auto rest = hot_loop([=] { return lane_sum(count, [=](auto i) { return x[i] - first; }); });
   return first + rest / n;
 }
 
 double squares_about(std::span<const double> values, double mean) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    sum += (values[i] - mean) * (values[i] - mean);
-  }
-  return sum;
+  const double* const x = values.data();
+  return hot_loop([=, count = values.size()] {
+    return lane_sum(count, [=](std::size_t i) { return (x[i] - mean) * (x[i] - mean); });
+  });
 }
 
 double variance_of(std::span<const double> values) {
@@ -164,8 +161,8 @@ double EffectiveSize::autocovariance(std::size_t lag) {
     for (std::size_t c = 0; c < centred_.chains; ++c) {
       const double* x = centred_.chain(c).data();
       const std::size_t pairs = centred_.iterations - next;
-#pragma omp simd reduction(+ : sum)
-      for (std::size_t i = 0; i < pairs; ++i) sum += x[i] * x[i + next];
+      sum += hot_loop(
+          [=] { return lane_sum(pairs, [=](std::size_t i) { return x[i] * x[i + next]; }); });
     }
     autocovariance_.push_back(sum / static_cast<double>(centred_.values.size()));
   }

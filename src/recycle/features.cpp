@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "rehmc/core/instructions.hpp"
+
 namespace rehmc {
 
 void MomentFeatures::add(double weight, const StateView& state, std::span<double> sums) const {
@@ -12,13 +14,15 @@ void MomentFeatures::add(double weight, const StateView& state, std::span<double
   const double* c = centre_.data();
   double* first = sums.data();
   double* second = sums.data() + d;
+  hot_loop([=] {
 #pragma omp simd
-  for (std::size_t i = 0; i < d; ++i) {
-    const double offset = x[i] - c[i];
-    const double weighted = weight * offset;
-    first[i] += weighted;
-    second[i] += weighted * offset;
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      const double offset = x[i] - c[i];
+      const double weighted = weight * offset;
+      first[i] += weighted;
+      second[i] += weighted * offset;
+    }
+  });
 }
 
 void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<double> sums) const {
@@ -33,15 +37,17 @@ void MomentFeatures::add_all(std::span<const WeightedState> states, std::span<do
     x[k] = states[k].state.position.data();
     w[k] = states[k].weight;
   }
+  hot_loop([=] {
 #pragma omp simd
-  for (std::size_t i = 0; i < d; ++i) {
-    const double a = x[0][i] - c[i];
-    const double b = x[1][i] - c[i];
-    const double e = x[2][i] - c[i];
-    const double f = x[3][i] - c[i];
-    first[i] += (w[0] * a + w[1] * b) + (w[2] * e + w[3] * f);
-    second[i] += (w[0] * a * a + w[1] * b * b) + (w[2] * e * e + w[3] * f * f);
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      const double a = x[0][i] - c[i];
+      const double b = x[1][i] - c[i];
+      const double e = x[2][i] - c[i];
+      const double f = x[3][i] - c[i];
+      first[i] += (w[0] * a + w[1] * b) + (w[2] * e + w[3] * f);
+      second[i] += (w[0] * a * a + w[1] * b * b) + (w[2] * e * e + w[3] * f * f);
+    }
+  });
 }
 
 FeatureMeans MomentFeatures::by_name(std::span<const double> means) const {
@@ -67,17 +73,19 @@ void GradientMomentFeatures::add(double weight, const StateView& state,
   double* gradient = second + d;
   double* first_gradient = gradient + d;
   double* second_gradient = first_gradient + d;
+  hot_loop([=] {
 #pragma omp simd
-  for (std::size_t i = 0; i < d; ++i) {
-    const double offset = x[i] - c[i];
-    const double weighted = weight * offset;
-    const double weighted_gradient = weight * g[i];
-    first[i] += weighted;
-    second[i] += weighted * offset;
-    gradient[i] += weighted_gradient;
-    first_gradient[i] += weighted_gradient * offset;
-    second_gradient[i] += weighted_gradient * offset * offset;
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      const double offset = x[i] - c[i];
+      const double weighted = weight * offset;
+      const double weighted_gradient = weight * g[i];
+      first[i] += weighted;
+      second[i] += weighted * offset;
+      gradient[i] += weighted_gradient;
+      first_gradient[i] += weighted_gradient * offset;
+      second_gradient[i] += weighted_gradient * offset * offset;
+    }
+  });
 }
 
 void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
@@ -98,22 +106,24 @@ void GradientMomentFeatures::add_all(std::span<const WeightedState> states,
     g[k] = mapped(states[k].state, k);
     w[k] = states[k].weight;
   }
+  hot_loop([=] {
 #pragma omp simd
-  for (std::size_t i = 0; i < d; ++i) {
-    const double a = x[0][i] - c[i];
-    const double b = x[1][i] - c[i];
-    const double e = x[2][i] - c[i];
-    const double f = x[3][i] - c[i];
-    first[i] += (w[0] * a + w[1] * b) + (w[2] * e + w[3] * f);
-    second[i] += (w[0] * a * a + w[1] * b * b) + (w[2] * e * e + w[3] * f * f);
-    const double ga = w[0] * g[0][i];
-    const double gb = w[1] * g[1][i];
-    const double ge = w[2] * g[2][i];
-    const double gf = w[3] * g[3][i];
-    gradient[i] += (ga + gb) + (ge + gf);
-    first_gradient[i] += (ga * a + gb * b) + (ge * e + gf * f);
-    second_gradient[i] += (ga * a * a + gb * b * b) + (ge * e * e + gf * f * f);
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      const double a = x[0][i] - c[i];
+      const double b = x[1][i] - c[i];
+      const double e = x[2][i] - c[i];
+      const double f = x[3][i] - c[i];
+      first[i] += (w[0] * a + w[1] * b) + (w[2] * e + w[3] * f);
+      second[i] += (w[0] * a * a + w[1] * b * b) + (w[2] * e * e + w[3] * f * f);
+      const double ga = w[0] * g[0][i];
+      const double gb = w[1] * g[1][i];
+      const double ge = w[2] * g[2][i];
+      const double gf = w[3] * g[3][i];
+      gradient[i] += (ga + gb) + (ge + gf);
+      first_gradient[i] += (ga * a + gb * b) + (ge * e + gf * f);
+      second_gradient[i] += (ga * a * a + gb * b * b) + (ge * e * e + gf * f * f);
+    }
+  });
 }
 
 FeatureMeans GradientMomentFeatures::by_name(std::span<const double> means) const {
@@ -136,14 +146,16 @@ void CovarianceFeatures::add(double weight, const StateView& state, std::span<do
   const double* x = state.position.data();
   const double* c = centre_.data();
   double* first = sums.data();
-  double* row = sums.data() + d;
-  for (std::size_t i = 0; i < d; ++i) {
-    const double weighted = weight * (x[i] - c[i]);
-    first[i] += weighted;
+  hot_loop([=] {
+    double* row = first + d;
+    for (std::size_t i = 0; i < d; ++i) {
+      const double weighted = weight * (x[i] - c[i]);
+      first[i] += weighted;
 #pragma omp simd
-    for (std::size_t j = 0; j <= i; ++j) row[j] += weighted * (x[j] - c[j]);
-    row += i + 1;
-  }
+      for (std::size_t j = 0; j <= i; ++j) row[j] += weighted * (x[j] - c[j]);
+      row += i + 1;
+    }
+  });
 }
 
 }  // namespace rehmc

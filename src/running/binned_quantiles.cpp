@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
 #include "rehmc/core/numerics.hpp"
 
 namespace rehmc {
@@ -107,12 +108,14 @@ void BinnedQuantiles::add(std::span<const WeightedState> states, double factor) 
       const double* const x = state.state.position.data() + begin;
       const double weight = factor * state.weight;
       if (!(weight > 0)) continue;
+      hot_loop([=, to = bin.data()] {
 #pragma omp simd
-      for (std::size_t i = 0; i < size; ++i) {
-        bin[i] = bin_of((x[i] - location[i]) * inverse_width[i]);
-        least[i] = x[i] < least[i] ? x[i] : least[i];
-        most[i] = x[i] > most[i] ? x[i] : most[i];
-      }
+        for (std::size_t i = 0; i < size; ++i) {
+          to[i] = bin_of((x[i] - location[i]) * inverse_width[i]);
+          least[i] = x[i] < least[i] ? x[i] : least[i];
+          most[i] = x[i] > most[i] ? x[i] : most[i];
+        }
+      });
       for (std::size_t i = 0; i < size; ++i) {
         // 0 x is NaN for a number that is not finite, and makes this coordinate NaN as it should.
         weights[i * bins + static_cast<std::size_t>(bin[i])] += weight + 0 * x[i];

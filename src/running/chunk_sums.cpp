@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rehmc/core/instructions.hpp"
+
 namespace rehmc {
 
 ChunkSums::ChunkSums(std::size_t dimension)
@@ -15,11 +17,13 @@ ChunkSums::ChunkSums(std::size_t dimension)
 void ChunkSums::add(std::span<const double> offset, std::span<const double> square, double mass) {
   double* const first = first_.data() + full_ * dimension_;
   double* const second = second_.data() + full_ * dimension_;
+  hot_loop([=, d = dimension_] {
 #pragma omp simd
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    first[i] += mass * offset[i];
-    second[i] += mass * square[i];
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      first[i] += mass * offset[i];
+      second[i] += mass * square[i];
+    }
+  });
   end_draw(mass);
 }
 
@@ -41,24 +45,28 @@ void ChunkSums::add(std::span<const double> offset, std::span<const double> squa
   float* const gradient = stein_.data() + full_ * 3 * dimension_;
   float* const first = gradient + dimension_;
   float* const second = first + dimension_;
+  hot_loop([=, d = dimension_] {
 #pragma omp simd
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    gradient[i] += static_cast<float>(mass * g[i] * scale[i]);
-    first[i] += static_cast<float>(mass * (ug[i] + 1));
-    second[i] += static_cast<float>(mass * (uug[i] + 2 * u[i]) / scale[i]);
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      gradient[i] += static_cast<float>(mass * g[i] * scale[i]);
+      first[i] += static_cast<float>(mass * (ug[i] + 1));
+      second[i] += static_cast<float>(mass * (uug[i] + 2 * u[i]) / scale[i]);
+    }
+  });
   add(offset, square, mass);
 }
 
 void ChunkSums::add_position(std::span<const double> position, std::span<const double> centre) {
   double* const first = first_.data() + full_ * dimension_;
   double* const second = second_.data() + full_ * dimension_;
+  hot_loop([=, d = dimension_] {
 #pragma omp simd
-  for (std::size_t i = 0; i < dimension_; ++i) {
-    const double offset = position[i] - centre[i];
-    first[i] += offset;
-    second[i] += offset * offset;
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      const double offset = position[i] - centre[i];
+      first[i] += offset;
+      second[i] += offset * offset;
+    }
+  });
   end_draw(1);
 }
 

@@ -2,6 +2,7 @@
 #include "rehmc/running/running_summary.hpp"
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
 
 namespace rehmc {
 
@@ -27,13 +28,15 @@ void RunningSummary::add(std::span<const double> position, std::span<const doubl
   double* const fourth = fourth_.data();
   const double* const x = position.data();
   const double* const centre = centre_.data();
+  hot_loop([=, d = centre_.size()] {
 #pragma omp simd
-  for (std::size_t i = 0; i < centre_.size(); ++i) {
-    const double offset = x[i] - centre[i];
-    const double square = offset * offset;
-    third[i] += square * offset;
-    fourth[i] += square * square;
-  }
+    for (std::size_t i = 0; i < d; ++i) {
+      const double offset = x[i] - centre[i];
+      const double square = offset * offset;
+      third[i] += square * offset;
+      fourth[i] += square * square;
+    }
+  });
   if (!recycling_) return;
   if (recycled_.has_stein()) {
     recycled_.add(mean_offset, mean_square, gradients, mass);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "rehmc/core/products.hpp"
+
 namespace rehmc {
 
 namespace {
@@ -36,8 +38,16 @@ Eigen::MatrixXd TrainingMoments::covariance(const Eigen::Ref<const Eigen::Matrix
                                             const Eigen::Ref<const Eigen::MatrixXd>& b,
                                             const Eigen::RowVectorXd& b_mean, const Fold& fold) {
   const Eigen::Index after = a.rows() - fold.end;
-  Eigen::MatrixXd products = a.topRows(fold.begin).transpose() * b.topRows(fold.begin);
-  products.noalias() += a.bottomRows(after).transpose() * b.bottomRows(after);
+  const bool same = a.data() == b.data() && a.cols() == b.cols();
+  Eigen::MatrixXd products = Eigen::MatrixXd::Zero(a.cols(), b.cols());
+  const auto add = [&](Eigen::Index first, Eigen::Index count) {
+    add_product(1, by_columns(a.middleRows(first, count)).transposed(),
+                by_columns(b.middleRows(first, count)), into(products),
+                same ? ProductPart::lower : ProductPart::all);
+  };
+  add(0, fold.begin);
+  add(fold.end, after);
+  if (same) products.triangularView<Eigen::StrictlyUpper>() = products.transpose();
   return products / training_draws(a, fold) - a_mean.transpose() * b_mean;
 }
 
@@ -69,7 +79,7 @@ void SharedColumns::remainders(const Eigen::Ref<const Eigen::MatrixXd>& others,
   const Eigen::RowVectorXd mean = TrainingMoments::mean(others, fold_);
   const Eigen::MatrixXd explained =
       solve(TrainingMoments::covariance(columns_, mean_, others, mean, fold_));
-  left.noalias() -= columns_ * explained;
+  add_product(-1, by_columns(columns_), by_columns(explained), into(left));
 }
 
 CrossFit::CrossFit(const Columns& columns, const stein::ColumnRange& targets, const Fold& fold)
@@ -136,7 +146,8 @@ Eigen::MatrixXd CrossFit::residuals(const std::vector<Fit>& fits) const {
         fit.coefficients;
   }
   Eigen::MatrixXd left = targets_.of(columns_);
-  left.noalias() -= columns_.leftCols(targets_.first) * coefficients;
+  add_product(-1, by_columns(columns_.leftCols(targets_.first)), by_columns(coefficients),
+              into(left));
   return left;
 }
 

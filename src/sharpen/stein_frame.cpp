@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "rehmc/core/low_rank_fit.hpp"
+#include "rehmc/core/products.hpp"
 
 namespace rehmc {
 
@@ -63,17 +64,25 @@ SteinFrame from_low_rank(const LowRankFit& fit, const Eigen::RowVectorXd& x_mean
 Eigen::MatrixXd SteinFrame::shared_products(
     const Eigen::Ref<const Eigen::MatrixXd>& gradients) const {
   if (dense()) return {};
-  return gradients * low_rank_right;
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(gradients.rows(), low_rank_right.cols());
+  add_product(1, by_columns(gradients), by_columns(low_rank_right), into(result));
+  return result;
 }
 
 Eigen::MatrixXd SteinFrame::products(const Eigen::Ref<const Eigen::MatrixXd>& gradients,
                                      const Eigen::MatrixXd& shared_products, Eigen::Index first,
                                      Eigen::Index count) const {
-  if (dense()) return gradients * matrix.middleRows(first, count).transpose();
+  if (dense()) {
+    Eigen::MatrixXd result = Eigen::MatrixXd::Zero(gradients.rows(), count);
+    add_product(1, by_columns(gradients), by_columns(matrix.middleRows(first, count)).transposed(),
+                into(result));
+    return result;
+  }
   Eigen::MatrixXd result =
       gradients.middleCols(first, count) * diagonal.segment(first, count).asDiagonal();
   if (low_rank_left.cols() > 0) {
-    result.noalias() += shared_products * low_rank_left.middleRows(first, count).transpose();
+    add_product(1, by_columns(shared_products),
+                by_columns(low_rank_left.middleRows(first, count)).transposed(), into(result));
   }
   return result;
 }
@@ -113,8 +122,9 @@ SteinFrame SteinFrame::fit(const Eigen::Ref<const Eigen::MatrixXd>& positions,
   x.array().rowwise() /= x_sd.transpose().array();
   g.array().rowwise() /= g_sd.transpose().array();
   Eigen::MatrixXd gg = Eigen::MatrixXd::Zero(d, d);
-  gg.selfadjointView<Eigen::Lower>().rankUpdate(g.transpose());
-  const Eigen::MatrixXd gx = g.transpose() * x;
+  add_product(1, by_columns(g).transposed(), by_columns(g), into(gg), ProductPart::lower);
+  Eigen::MatrixXd gx = Eigen::MatrixXd::Zero(d, d);
+  add_product(1, by_columns(g).transposed(), by_columns(x), into(gx));
   const Eigen::MatrixXd full = gg.selfadjointView<Eigen::Lower>();
   Eigen::MatrixXd ridged = full;
   ridged.diagonal().array() += 1e-12;

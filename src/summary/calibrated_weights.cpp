@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/products.hpp"
 #include "rehmc/core/random.hpp"
 
 namespace rehmc {
@@ -112,7 +113,9 @@ VectorXd balance(const MatrixXd& features, const VectorXd& own) {
     const VectorXd slope = features.transpose() * best.weights;
     if (slope.cwiseAbs().maxCoeff() < balanced) return best.weights;
     const MatrixXd centred = features.rowwise() - slope.transpose();
-    MatrixXd curvature = centred.transpose() * best.weights.asDiagonal() * centred;
+    const MatrixXd weighted = best.weights.asDiagonal() * centred;
+    MatrixXd curvature = MatrixXd::Zero(features.cols(), features.cols());
+    add_product(1, by_columns(weighted).transposed(), by_columns(centred), into(curvature));
     curvature.diagonal().array() += steadying;
     const VectorXd step = curvature.ldlt().solve(slope);
     bool fell = false;

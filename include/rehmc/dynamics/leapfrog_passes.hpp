@@ -36,7 +36,7 @@ struct SegmentMomenta {
 /// velocity M^{-1} p and M^{-1} times the gradient follow, so that a step takes a single product.
 class LeapfrogPasses {
  public:
-  virtual ~LeapfrogPasses() = default;
+  virtual ~LeapfrogPasses();
 
   virtual std::size_t momentum_vectors() const = 0;
 

@@ -1,11 +1,14 @@
 // Turning criteria: when the two ends of a segment of a trajectory begin to approach each other.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <utility>
 
 #include "rehmc/core/direction.hpp"
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 
 namespace rehmc {
 
@@ -106,14 +109,12 @@ struct DistanceTurning {
     const double* p_first = dynamics.momentum(left.first);
     const double* p_last = dynamics.momentum(left.last);
     const std::size_t dimension = dynamics.states().dimension();
-    double at_first = 0;
-    double at_last = 0;
-#pragma omp simd reduction(+ : at_first, at_last)
-    for (std::size_t i = 0; i < dimension; ++i) {
-      const double reach = x_last[i] - x_first[i];
-      at_first += reach * p_first[i];
-      at_last += reach * p_last[i];
-    }
+    const auto [at_first, at_last] = hot_loop([=] {
+      return lane_sums<2>(dimension, [=](std::size_t i) {
+        const double reach = x_last[i] - x_first[i];
+        return std::array<double, 2>{reach * p_first[i], reach * p_last[i]};
+      });
+    });
     // In a half that grows backward the last state is the earliest in time.
     const auto sign = static_cast<double>(direction);
     return !(sign * at_first >= 0 && sign * at_last >= 0);
