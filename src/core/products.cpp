@@ -57,10 +57,10 @@ class Scratch {
 inline void copy_columns(const double* from, std::size_t step, std::size_t rows, std::size_t height,
                          std::size_t depth, double* to) {
   // A few at a time, since a call of memcpy costs more than such short copies.
-  constexpr std::size_t few = 4;
   for (std::size_t k = 0; k < depth; ++k, from += step, to += height) {
     std::size_t i = 0;
-    for (; i + few <= rows; i += few) std::memcpy(to + i, from + i, few * sizeof(double));
+    for (; i + 8 <= rows; i += 8) std::memcpy(to + i, from + i, 8 * sizeof(double));
+    for (; i + 4 <= rows; i += 4) std::memcpy(to + i, from + i, 4 * sizeof(double));
     for (; i < rows; ++i) to[i] = from[i];
   }
 }

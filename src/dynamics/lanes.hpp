@@ -68,9 +68,9 @@ struct StoredVelocity {
 };
 
 // Sum of group(i) over n padded coordinates; two sums run side by side to hide the latency of
-// additions.
+// additions. Inlined, because else the pointers that a group holds would be loaded again and again.
 template <class Group>
-double sum_groups(std::size_t n, Group&& group) {
+[[gnu::always_inline]] inline double sum_groups(std::size_t n, const Group& group) {
   Lanes even{};
   Lanes odd{};
   std::size_t i = 0;

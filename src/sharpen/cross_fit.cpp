@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/products.hpp"
 
 namespace rehmc {
@@ -20,6 +22,12 @@ Eigen::VectorXd inverse_sds(const Eigen::VectorXd& variances) {
       [](double variance) { return variance > 0 ? 1 / std::sqrt(variance) : 0.0; });
 }
 
+double sum_of(const double* numbers, Eigen::Index count) {
+  return hot_loop([=] {
+    return lane_sum(static_cast<std::size_t>(count), [=](std::size_t i) { return numbers[i]; });
+  });
+}
+
 double training_draws(const Eigen::Ref<const Eigen::MatrixXd>& columns, const Fold& fold) {
   return static_cast<double>(columns.rows() - fold.count());
 }
@@ -28,9 +36,12 @@ double training_draws(const Eigen::Ref<const Eigen::MatrixXd>& columns, const Fo
 
 Eigen::RowVectorXd TrainingMoments::mean(const Eigen::Ref<const Eigen::MatrixXd>& columns,
                                          const Fold& fold) {
-  const Eigen::Index after = columns.rows() - fold.end;
-  return (columns.topRows(fold.begin).colwise().sum() + columns.bottomRows(after).colwise().sum()) /
-         training_draws(columns, fold);
+  Eigen::RowVectorXd sums(columns.cols());
+  for (Eigen::Index i = 0; i < columns.cols(); ++i) {
+    const double* const column = columns.col(i).data();
+    sums[i] = sum_of(column, fold.begin) + sum_of(column + fold.end, columns.rows() - fold.end);
+  }
+  return sums / training_draws(columns, fold);
 }
 
 Eigen::MatrixXd TrainingMoments::covariance(const Eigen::Ref<const Eigen::MatrixXd>& a,

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "rehmc/core/error.hpp"
+#include "rehmc/core/instructions.hpp"
 #include "rehmc/core/numerics.hpp"
 #include "rehmc/estimate/shares_below.hpp"
 
@@ -219,17 +220,31 @@ Threshold::Threshold(const StateTable& table, const SteinFrame& frame, Eigen::In
 void Threshold::of_mix(const Mix& mix, Eigen::Index first,
                        Eigen::Ref<Eigen::ArrayXd> of_states) const {
   const Eigen::Index count = of_states.size();
-  const auto is_below =
-      table_.positions.col(coordinate_).segment(first, count).array() <= threshold_;
-  const auto weight = table_.weights.segment(first, count).array();
+  const double* const x = table_.positions.col(coordinate_).data() + first;
+  const double* const weight = table_.weights.data() + first;
+  double* const to = of_states.data();
   if (!usable_ || mix.feature == 0) {
-    of_states = is_below.select(mix.indicator * weight, 0.0);
+    hot_loop([=, threshold = threshold_, indicator = mix.indicator] {
+#pragma omp simd
+      for (Eigen::Index s = 0; s < count; ++s) {
+        to[s] = x[s] <= threshold ? indicator * weight[s] : 0.0;
+      }
+    });
     return;
   }
-  of_states =
-      is_below.select((mix.indicator + mix.feature) * weight +
-                          mix.feature * upper_ * states_.below.segment(first, count).array(),
-                      mix.feature * lower_ * states_.above.segment(first, count).array());
+  const double* const below = states_.below.data() + first;
+  const double* const above = states_.above.data() + first;
+  const double of_weight = mix.indicator + mix.feature;
+  const double of_below = mix.feature * upper_;
+  const double of_above = mix.feature * lower_;
+  hot_loop([=, threshold = threshold_] {
+#pragma omp simd
+    for (Eigen::Index s = 0; s < count; ++s) {
+      const double if_below = of_weight * weight[s] + of_below * below[s];
+      const double if_above = of_above * above[s];
+      to[s] = x[s] <= threshold ? if_below : if_above;
+    }
+  });
 }
 
 Eigen::VectorXd Threshold::means(const Mix& mix, Eigen::Index begin, Eigen::Index end) const {
