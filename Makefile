@@ -84,8 +84,13 @@ $(PYTHON_LONG)/installed: python/tests/ecosystem/requirements.txt | test-depende
 	@$(call environment,$(@D),$<)
 
 .PHONY: wheel
-wheel: test-dependencies $(PYTHON_VENV)/installed ## build the Python package into build/wheels
-	@$(PYTHON_VENV)/bin/pip --disable-pip-version-check wheel --no-deps --wheel-dir build/wheels .
+wheel: test-dependencies ## build wheels of the Python package: build/wheels
+	@scripts/build_wheels build/wheels
+
+.PHONY: test-wheel
+test-wheel: wheel $(RELEASE)/build.ninja ## install the wheels for every Python from 3.11 on that is here, and compare their draws with the command's
+	@cmake --build $(RELEASE) --target rehmc_command
+	@tests/ecosystem/check_wheels build/wheels $(RELEASE)/rehmc
 
 # `make test` runs a slice. 16 times the replicates find errors of a quarter of the size.
 LAW_FACTOR ?= 16

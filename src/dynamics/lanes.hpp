@@ -1,5 +1,4 @@
-// Fused passes over padded vectors, eight numbers at a time; compiled for every set of
-// instructions.
+// Fused passes over padded vectors, eight numbers at a time; compiled for all instructions.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <iomanip>
 #include <vector>
 
 #include "rehmc/core/instructions.hpp"
@@ -41,9 +42,8 @@ template <class Compute>
     for (std::size_t i = 0; i < numbers.size() && result; ++i) {
       if (std::memcmp(&numbers[i], &first[i], sizeof(double)) == 0) continue;
       result = ::testing::AssertionFailure()
-               << describe(each) << ": number " << i << " is "
-               << ::testing::PrintToString(numbers[i]) << " instead of "
-               << ::testing::PrintToString(first[i]);
+               << std::setprecision(17) << describe(each) << ": number " << i << " is "
+               << numbers[i] << " instead of " << first[i];
     }
   });
   return result;
