@@ -1,20 +1,36 @@
-// Compares every state with several thresholds at once.
+// Chooses the comparison of states with thresholds by the instructions in use.
 #include "rehmc/estimate/shares_below.hpp"
 
-#include <algorithm>
+#include "rehmc/core/instructions.hpp"
 
 namespace rehmc {
 
+// Compiled from share_sums.hpp (cmake/Instructions.cmake).
+#define REHMC_DECLARE(instructions)                                                                \
+  namespace instructions {                                                                         \
+  void sum_shares(const double* states, const double* weights, const std::size_t* ends,            \
+                  std::size_t draws, const double* thresholds, std::size_t count, double* shares); \
+  }
+REHMC_DECLARE(baseline)
+REHMC_DECLARE(avx2)
+REHMC_DECLARE(avx512)
+#undef REHMC_DECLARE
+
 namespace {
 
-// As many doubles as one register of the machine holds. Each threshold has a sum of its own, so
-// that their number does not affect any bit.
-#ifdef __AVX512F__
-constexpr std::size_t lanes_of_shares = 8;
-#else
-constexpr std::size_t lanes_of_shares = 4;
+auto shares_in_use() {
+#ifdef REHMC_ALL_INSTRUCTIONS
+  switch (instructions()) {
+    case Instructions::avx512:
+      return avx512::sum_shares;
+    case Instructions::avx2:
+      return avx2::sum_shares;
+    case Instructions::baseline:
+      break;
+  }
 #endif
-using Lanes [[gnu::vector_size(lanes_of_shares * sizeof(double))]] = double;
+  return baseline::sum_shares;
+}
 
 }  // namespace
 
@@ -22,17 +38,8 @@ std::vector<double> shares_below(std::span<const double> states, std::span<const
                                  std::span<const std::size_t> ends,
                                  std::span<const double> thresholds) {
   std::vector<double> shares(thresholds.size() * ends.size());
-  for (std::size_t first = 0; first < thresholds.size(); first += lanes_of_shares) {
-    const std::size_t count = std::min(lanes_of_shares, thresholds.size() - first);
-    Lanes limits{};
-    for (std::size_t t = 0; t < count; ++t) limits[t] = thresholds[first + t];
-    std::size_t k = 0;
-    for (std::size_t n = 0; n < ends.size(); ++n) {
-      Lanes sums{};
-      for (; k < ends[n]; ++k) sums += limits >= states[k] ? weights[k] + Lanes{} : Lanes{};
-      for (std::size_t t = 0; t < count; ++t) shares[(first + t) * ends.size() + n] = sums[t];
-    }
-  }
+  shares_in_use()(states.data(), weights.data(), ends.data(), ends.size(), thresholds.data(),
+                  thresholds.size(), shares.data());
   return shares;
 }
 
