@@ -19,10 +19,10 @@ enum class Family {
   final_state,  ///< the final state and K - 1 evenly spread ones, as the paper counts
   simple,       ///< K states drawn at random (Nishimura & Dunson 2020, Algorithm 2)
   /// HMC as in the paper: the last step of a path and every K-th before it, each accepted or
-  /// rejected on its own (Algorithm 1), and all that is recycled counting alike (Theorem 2). Where
-  /// K is 1, all steps.
+  /// rejected on its own (Algorithm 1), and all recycled states with equal weights (Theorem 2).
+  /// Where K is 1, all steps.
   stride,
-  by_draw,  ///< HMC: every state with its weight, and every draw counting alike
+  by_draw,  ///< HMC: every state with its weight, and every draw with the same mass
 };
 std::string describe(Family family);
 

@@ -52,7 +52,7 @@ void require_tables_of(const PaperSettings& settings) {
     for (std::size_t row = 0; row < run.rows(); ++row) {
       if (run.text(row, "key") != key || run.text(row, "value") == mine) continue;
       throw ConfigError(fmt::format(
-          "setting output: {} holds tables of {} {}, which cannot stand beside those of {} {}; "
+          "setting output: {} holds tables of {} {}, which cannot be mixed with those of {} {}; "
           "choose another folder, or --fresh to start over",
           settings.output.string(), key, run.text(row, "value"), key, mine));
     }

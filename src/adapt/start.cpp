@@ -214,7 +214,7 @@ class Climb {
 
   /// Whether the density still rises, along the gradient, along its largest coordinate, or along
   /// the one that moved farthest on the later half of the path: in a spike it runs away, and its
-  /// gradient is small beside those of the walls. The inverse Hessian does not know: after a step
+  /// gradient is small next to those of the walls. The inverse Hessian does not know: after a step
   /// down from a cliff it holds the curvature of the cliff, and in a spike that of the walls.
   bool rises(const Path& path) {
     if (rises_along(here_.gradient) || rises_along_largest(here_.gradient)) return true;
