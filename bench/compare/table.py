@@ -186,7 +186,8 @@ def write(path, trials, chosen):
     lines = [head, "## Over all targets", "", "Geometric means over targets of the ratio to rehmc: above 1, rehmc needs less.", "",
              *geometric_means(groups), "", "## As precise as asked?", "",
              "The root mean square error of means over seeds, in sds of the posterior, where rehmc stopped by itself: over all means",
-             "of a target, and of the worst one. The truth is the average of the most precise means of all seeds.", "",
+             "of a target, and of the worst one. The truth is the average of the most precise means of all seeds: what they all get wrong",
+             "alike is not seen. [Exact truths](warmup.md#as-precise-as-asked) of two targets show that.", "",
              *precision_table(groups), "", f"![Gradients to the answer]({path.stem}.svg)", ""]
     for target, samplers in groups.items():
         lines += [f"## {target.replace('_', ' ').capitalize()}", "", *target_table(samplers), ""]
