@@ -365,7 +365,9 @@ void expect_draws(const SampleResult& result, const BadDensity& bad) {
   for (const ChainResult& chain : result.chains) {
     EXPECT_EQ(chain.record.size(), 10U);
     for (const double x : chain.record.draws) EXPECT_TRUE(std::isfinite(bad.value(x))) << x;
-    if (bad.outcome == BadDensity::warning) EXPECT_NE(chain.warmup_troubles, 0U);
+    if (bad.outcome == BadDensity::warning) {
+      EXPECT_NE(chain.warmup_troubles, 0U);
+    }
   }
 }
 
