@@ -89,7 +89,7 @@ void pack_panel(const MatrixView& from, std::size_t first, std::size_t height, s
   });
 }
 
-struct Block {
+struct Extent {
   std::size_t first;
   std::size_t count;
 };
@@ -102,7 +102,7 @@ class Product {
 
   void add() {
     for (std::size_t k = 0; k < a_.columns; k += depth_at_once) {
-      const Block depth{k, std::min(depth_at_once, a_.columns - k)};
+      const Extent depth{k, std::min(depth_at_once, a_.columns - k)};
       for (std::size_t j = 0; j < b_.rows; j += columns_at_once) {
         add_block(depth, {j, std::min(columns_at_once, b_.rows - j)});
       }
@@ -110,7 +110,7 @@ class Product {
   }
 
  private:
-  void add_block(const Block& depth, const Block& columns) {
+  void add_block(const Extent& depth, const Extent& columns) {
     thread_local Scratch of_a;
     thread_local Scratch of_b;
     const std::size_t panels = (columns.count + tile_.columns - 1) / tile_.columns;
