@@ -12,9 +12,10 @@ endif()
 set(REHMC_WIDTH_baseline 2)
 set(REHMC_WIDTH_avx2 4)
 set(REHMC_WIDTH_avx512 8)
+# Optimised in every build: inline functions that others share would else be compiled here, and the linker might keep these.
 set(REHMC_OPTIONS_baseline -O3)
-set(REHMC_OPTIONS_avx2 -mavx2)
-set(REHMC_OPTIONS_avx512 -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+set(REHMC_OPTIONS_avx2 -O3 -mavx2)
+set(REHMC_OPTIONS_avx512 -O3 -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
 
 function(rehmc_instructions target)
   foreach(header ${ARGN})
