@@ -101,9 +101,9 @@ class Pilots {
     }
     tuning_.step_size = averaging.averaged();
     // The average lags, most of all in short runs: a few corrections at fixed step size, by the
-    // secant of the last two where they are far enough apart. The first slope: acceptance falls by
-    // about 0.57 per unit of log step size, as 2 Phi(-x) does at 0.7 if x grows like the square of
-    // the step size.
+    // secant of the last two where they are far enough apart, or where the last one went too far.
+    // The first slope: acceptance falls by about 0.57 per unit of log step size, as 2 Phi(-x) does
+    // at 0.7 if x grows like the square of the step size. Of long paths it falls faster.
     constexpr int corrections = 4;
     double slope = 0.57;
     double last_acceptance = 0;
@@ -114,11 +114,14 @@ class Pilots {
       for (std::size_t i = 0; i < rounds; ++i) {
         acceptance += step([](std::size_t, const Transition&) {}) / static_cast<double>(rounds);
       }
-      if (std::abs(last_change) > 0.1) {
+      const double error = acceptance - target_acceptance;
+      if (error * last_change < 0) {
+        slope = (last_acceptance - acceptance) / last_change;
+      } else if (std::abs(last_change) > 0.1) {
         slope = std::clamp((last_acceptance - acceptance) / last_change, 0.3, 1.5);
       }
       last_acceptance = acceptance;
-      last_change = (acceptance - target_acceptance) / slope;
+      last_change = error / slope;
       tuning_.step_size *= std::exp(last_change);
     }
     return tuning_.step_size;

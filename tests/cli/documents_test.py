@@ -81,7 +81,7 @@ class Documents(unittest.TestCase):
 
     def test_defaults_of_numbers(self):
         document = (ROOT / "docs/command.md").read_text(encoding="utf-8")
-        told = dict(re.findall(r"^\| `(--[a-z-]+)`(?:, `--[a-z-]+`)? \| ([^|]+) \|[^|]*\| ", document, re.MULTILINE))
+        told = dict(re.findall(r"^\| `(--[a-z-]+)`(?:, `--[a-z-]+`)? \| ([^|\n]+) \|[^|\n]*\| ", document, re.MULTILINE))
         self.assertEqual(told.pop("--path-length"), "pi / 2")
         self.assertEqual(told.pop("--weight-by-draws"), "off")
         printed = rehmc("sample", "--help").stdout

@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -106,9 +107,14 @@ class Paper(unittest.TestCase):
         self.assertIn("576 cells instead of 4096", claim["remark"])
 
     def test_step_sizes_accept_seven_of_ten(self):
-        for row in rows(self.folder / "settings.csv"):
-            with self.subTest(case=row["case"], kernel=row["kernel"]):
-                self.assertAlmostEqual(float(row["acceptance"]), 0.7, delta=0.08)
+        # Over 8 seeds, HMC's on the Cox process, whose paths differ most, has a standard deviation of 0.047. Of 12 rows
+        # one is off by 0.18, and their mean by 0.05, with a chance below 1e-3 each.
+        accepted = [(row["case"], row["kernel"], float(row["acceptance"])) for row in rows(self.folder / "settings.csv")]
+        self.assertEqual(len(accepted), 12)
+        for case, kernel, acceptance in accepted:
+            with self.subTest(case=case, kernel=kernel):
+                self.assertAlmostEqual(acceptance, 0.7, delta=0.18)
+        self.assertAlmostEqual(statistics.mean(acceptance for _, _, acceptance in accepted), 0.7, delta=0.05)
 
     def test_continues_after_a_stop_and_a_kill_to_the_same_numbers(self):
         folder = self.root / "again"

@@ -227,8 +227,9 @@ class Sample(unittest.TestCase):
             gains.append((parameter["plain"]["mcse_mean"] / parameter["sharpened"]["mcse_mean"]) ** 2)
             error = abs(parameter["sharpened"]["mean"] + 0.5772156649015329)
             self.assertLess(error, 6 * parameter["sharpened"]["mcse_mean"])
-        # Worth at least fifty times as many draws; in fact, thousands of times.
-        self.assertGreater(min(gains), 50)
+        # In fact, thousands of times as many draws. Of the parameter whose tail a run has seen least, the gain varies by a
+        # factor of e from seed to seed about 90 (20 seeds: 19 to 1013), so that one in a thousand is below 5.
+        self.assertGreater(min(gains), 5)
         self.assertGreater(statistics.median(gains), 200)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
         plain = json.loads(rehmc("summary", run, "--no-sharpen", "--json").stdout)

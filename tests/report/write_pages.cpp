@@ -90,6 +90,8 @@ void write_ordinary(const std::filesystem::path& folder) {
   info = info_of("funnel");
   info.trajectory = trace(Funnel(10), std::vector<double>(10, 0.4), 0.2, 60);
   settings = settings_of("spread:8");
+  // At 0.8 a chain of every third seed is stuck in the neck, and the page has no errors to compare.
+  settings.warmup.adapt_step_size.target_acceptance = 0.99;
   write(folder, sample(Funnel(10), settings), info, "funnel");
 
   info = info_of("banana");
