@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
@@ -50,19 +51,45 @@ std::vector<std::size_t> sizes_of(const GainsOptions& options) {
 
 std::string name_of(std::size_t size) { return size == 0 ? "until" : fmt::format("4 x {}", size); }
 
-/// As a job decides when to stop, which takes at most the usual number of draws.
-RunOutcome outcome_at_stop(const SampleResult& result) {
-  static const std::vector<Condition> conditions = parse_until(until);
-  for (std::uint64_t look = next_look(0, most_draws);; look = next_look(look + 1, most_draws)) {
-    const SampleResult first = first_draws(result, look);
-    std::vector<ParameterSummary> rows = summarise(first);
-    const Sharpening sharpening = sharpen_run(first, rows);
-    const Look seen{rows, &sharpening, first.chains.size(), look};
-    const bool met = std::ranges::all_of(
-        conditions, [&](const Condition& condition) { return judge(condition, seen).met; });
-    if (met || look == most_draws) return outcome_of(first, rows, sharpening);
+/// The shorter runs that a run contains, each summarised once.
+class ShorterRuns {
+ public:
+  explicit ShorterRuns(const SampleResult& result) : result_(result) {}
+
+  const RunOutcome& of(std::size_t draws) { return summary_of(draws).outcome; }
+  /// As a job decides when to stop, which takes at most the usual number of draws.
+  const RunOutcome& at_stop() {
+    static const std::vector<Condition> conditions = parse_until(until);
+    for (std::uint64_t look = next_look(0, most_draws);; look = next_look(look + 1, most_draws)) {
+      const Summarised& run = summary_of(look);
+      const Look seen{run.rows, &run.sharpening, result_.chains.size(), look};
+      const bool met = std::ranges::all_of(
+          conditions, [&](const Condition& condition) { return judge(condition, seen).met; });
+      if (met || look == most_draws) return run.outcome;
+    }
   }
-}
+
+ private:
+  struct Summarised {
+    std::vector<ParameterSummary> rows;
+    Sharpening sharpening;
+    RunOutcome outcome;
+  };
+
+  const Summarised& summary_of(std::size_t draws) {
+    const auto [place, fresh] = known_.try_emplace(draws);
+    Summarised& run = place->second;
+    if (!fresh) return run;
+    const SampleResult first = first_draws(result_, draws);
+    run.rows = summarise(first);
+    run.sharpening = sharpen_run(first, run.rows);
+    run.outcome = outcome_of(first, run.rows, run.sharpening);
+    return run;
+  }
+
+  const SampleResult& result_;
+  std::map<std::size_t, Summarised> known_;
+};
 
 /// The runs of one target, for every size.
 using Runs = std::vector<std::vector<RunOutcome>>;
@@ -77,9 +104,9 @@ Runs run_all(const Density& density, const std::vector<std::size_t>& sizes, int 
     const auto run = static_cast<std::size_t>(r);
     const SampleResult result =
         sample_once(density, 1000 + run, static_cast<int>(longest), sampler);
+    ShorterRuns shorter(result);
     for (std::size_t s = 0; s < sizes.size(); ++s) {
-      runs[s][run] =
-          sizes[s] == 0 ? outcome_at_stop(result) : outcome_of(first_draws(result, sizes[s]));
+      runs[s][run] = sizes[s] == 0 ? shorter.at_stop() : shorter.of(sizes[s]);
     }
   });
   return runs;
