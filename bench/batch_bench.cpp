@@ -12,15 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "bench/peak_loops.hpp"
 #include "interleave.hpp"
 #include "models/aligned_vector.hpp"
-#include "models/chain_lanes.hpp"
 #include "models/cox_process.hpp"
 #include "models/diagonal_normal.hpp"
 #include "models/hierarchical_logistic.hpp"
 #include "models/stochastic_volatility.hpp"
 #include "models/wishart.hpp"
 #include "rehmc/core/processor.hpp"
+#include "rehmc/core/variants.hpp"
 #include "rehmc/kernel/kernel.hpp"
 #include "rehmc/run/engine.hpp"
 #include "run_program.hpp"
@@ -80,21 +81,12 @@ struct Target {
 
 /// Additions and multiplications a second, all in registers.
 double measure_peak() {
-  using chain_lanes::Register;
-  constexpr std::size_t sums = 12;
   constexpr std::size_t turns = 20'000'000;
-  Register sum[sums] = {};
-  const auto run = [&] {
-    const Register factor = Register{} + 0.5;
-    for (std::size_t i = 0; i < turns; ++i) {
-#pragma GCC unroll 12
-      for (std::size_t k = 0; k < sums; ++k) sum[k] = sum[k] * factor + factor;
-    }
-    for (Register& each : sum) benchmark::DoNotOptimize(each);
-  };
+  const PeakLoop loop = REHMC_VARIANT_IN_USE(peak_loop)();
+  const auto run = [&] { benchmark::DoNotOptimize(loop.run(turns)); };
   const double seconds =
       median_over_rounds(interleave({run}, 5), [](const auto& s) { return s[0]; });
-  return 2.0 * sums * turns * chain_lanes::width / seconds;
+  return static_cast<double>(turns * loop.flops) / seconds;
 }
 
 /// Bytes a second that one core reads from memory.

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "models/chain_lanes.hpp"
+#include "models/cox_grid.hpp"
 #include "models/data_reader.hpp"
 #include "models/entry.hpp"
 #include "models/fast_math.hpp"
@@ -18,93 +18,10 @@
 #include "rehmc/core/lane_sums.hpp"
 #include "rehmc/core/random.hpp"
 #include "rehmc/core/settings.hpp"
+#include "rehmc/core/variants.hpp"
 
 namespace rehmc {
 namespace {
-
-/// Even and odd combinations of cells: for a line v_0, ..., v_{m-1} they are (v_k + v_{m-1-k}) /
-/// sqrt(2) and (v_k - v_{m-1-k}) / sqrt(2), and v_k itself in the middle of an odd line. On a grid
-/// they are taken along both axes, an orthogonal map of R^{m m} into four blocks: even-even,
-/// even-odd, odd-even (transposed, so that it has the same covariance as the one before) and
-/// odd-odd.
-class Mirror {
- public:
-  explicit Mirror(std::size_t size) : size_(size), even_((size + 1) / 2), odd_(size / 2) {}
-
-  std::size_t cells() const { return size_ * size_; }
-  std::size_t even() const { return even_; }
-  std::size_t odd() const { return odd_; }
-  /// The beginnings of the blocks, and the end of the last.
-  std::array<std::size_t, 5> begins() const {
-    return {0, even_ * even_, even_ * size_, even_ * size_ + even_ * odd_, cells()};
-  }
-  std::size_t opposite(std::size_t k) const { return size_ - 1 - k; }
-  /// The cell in the middle mirrors itself and would count twice.
-  double share(std::size_t k) const { return k == opposite(k) ? 1 / std::numbers::sqrt2 : 1; }
-
-  /// Of numbers, or of rows of them.
-  template <class Value>
-  void fold(const Value* x, Value* folded) const {
-    for_quarter([&](const Images& at) {
-      const Value a = x[at.here], b = x[at.right], c = x[at.below], d = x[at.across];
-      folded[at.even_even] = at.row_share * at.column_share * 0.5 * (a + b + c + d);
-      if (at.has_right) folded[at.even_odd] = at.row_share * 0.5 * (a - b + c - d);
-      if (at.has_below) folded[at.odd_even] = at.column_share * 0.5 * (a + b - c - d);
-      if (at.has_right && at.has_below) folded[at.odd_odd] = 0.5 * (a - b - c + d);
-    });
-  }
-
-  /// Adds the folded numbers to x, with a sign.
-  template <class Value>
-  void add_unfolded(double sign, const Value* folded, Value* x) const {
-    const double half = sign * 0.5;
-    for_quarter([&](const Images& at) {
-      const Value ee = at.row_share * at.column_share * half * folded[at.even_even];
-      const Value eo = at.has_right ? at.row_share * half * folded[at.even_odd] : Value{};
-      const Value oe = at.has_below ? at.column_share * half * folded[at.odd_even] : Value{};
-      const Value oo = at.has_right && at.has_below ? half * folded[at.odd_odd] : Value{};
-      // In the middle these are the same cell, which then gets both.
-      x[at.here] += ee + eo + oe + oo;
-      x[at.right] += ee - eo + oe - oo;
-      x[at.below] += ee + eo - oe - oo;
-      x[at.across] += ee - eo - oe + oo;
-    });
-  }
-
- private:
-  /// A cell of the first quarter, its mirror images, and where their combinations are.
-  struct Images {
-    std::size_t here, right, below, across;
-    std::size_t even_even, even_odd, odd_even, odd_odd;
-    bool has_right, has_below;
-    double row_share, column_share;
-  };
-
-  template <class Visit>
-  void for_quarter(Visit visit) const {
-    const std::array<std::size_t, 5> begin = begins();
-    for (std::size_t k = 0; k < even_; ++k) {
-      for (std::size_t l = 0; l < even_; ++l) {
-        visit(Images{.here = k * size_ + l,
-                     .right = k * size_ + opposite(l),
-                     .below = opposite(k) * size_ + l,
-                     .across = opposite(k) * size_ + opposite(l),
-                     .even_even = begin[0] + k * even_ + l,
-                     .even_odd = begin[1] + k * odd_ + l,
-                     .odd_even = begin[2] + l * odd_ + k,
-                     .odd_odd = begin[3] + k * odd_ + l,
-                     .has_right = l < odd_,
-                     .has_below = k < odd_,
-                     .row_share = share(k),
-                     .column_share = share(l)});
-      }
-    }
-  }
-
-  std::size_t size_;
-  std::size_t even_;
-  std::size_t odd_;
-};
 
 /// The four blocks, of which two are equal.
 struct Blocks {
@@ -201,46 +118,24 @@ Blocks covariance_blocks(const CoxSettings& settings) {
           covariance_block(settings, true, true)};
 }
 
-using chain_lanes::TriangularPanels;
-constexpr std::size_t panel_height = TriangularPanels::height;
-constexpr std::size_t widest_row = chain_lanes::widest_row(panel_height);
-using Panel = chain_lanes::Panel<panel_height>;
-
-/// An upper triangular matrix for each of the blocks.
-struct TriangularBlocks {
-  TriangularPanels even_even;
-  TriangularPanels mixed;
-  TriangularPanels odd_odd;
-
-  const TriangularPanels& operator[](std::size_t block) const {
-    return block == 0 ? even_even : block == 3 ? odd_odd : mixed;
-  }
-};
-
 TriangularPanels panels_of(const Eigen::MatrixXd& upper) {
   return {static_cast<std::size_t>(upper.rows()), [&](std::size_t i, std::size_t j) {
             return upper(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
           }};
 }
 
-/// Calls `visit(panel, first row, rows)` for every panel of a matrix that is given by its blocks.
-template <class Visit>
-void for_each_panel(const Mirror& mirror, const TriangularBlocks& matrix, Visit visit) {
-  const std::array<std::size_t, 5> begin = mirror.begins();
-  for (std::size_t block = 0; block < 4; ++block) {
-    for (std::size_t p = 0; p < matrix[block].panels(); ++p) {
-      const std::size_t top = begin[block] + p * panel_height;
-      visit(matrix[block].panel(p), begin[block], top,
-            std::min(panel_height, begin[block + 1] - top));
-    }
-  }
+template <class Root>
+TriangularBlocks roots_of(const Blocks& blocks, const Root& root) {
+  return {root(blocks.even_even), root(blocks.mixed), root(blocks.odd_odd)};
 }
 
-template <class RowType>
-RowType constant_row(double value) {
-  RowType row;
-  std::fill_n(row.data(), RowType::chains, value);
-  return row;
+CoxGrid grid_of(const CoxSettings& settings, AlignedVector counts, TriangularBlocks root) {
+  return {.mirror = Mirror(settings.size),
+          .area = cell_area(settings),
+          .mean = mean_of(settings),
+          .lambda = information(settings),
+          .counts = std::move(counts),
+          .root = std::move(root)};
 }
 
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& block) {
@@ -285,10 +180,8 @@ std::vector<double> unfolded(const Mirror& mirror, const Blocks& blocks) {
 
 struct CoxProcess::Field {
   CoxSettings settings;
-  Mirror mirror;
-  AlignedVector counts;
+  CoxGrid grid;
   Blocks precision;
-  TriangularBlocks root;  ///< R with R' R = precision
 
   /// Blocks of G.
   Blocks metric() const { return metric_blocks(settings, precision); }
@@ -302,29 +195,27 @@ CoxProcess::CoxProcess(const CoxSettings& settings, std::span<const std::uint64_
   const auto root = [](const Eigen::MatrixXd& block) {
     return panels_of(Eigen::MatrixXd(block.llt().matrixU()));
   };
-  TriangularBlocks roots{root(precision.even_even), root(precision.mixed), root(precision.odd_odd)};
-  field_ = std::make_shared<const Field>(Field{.settings = settings,
-                                               .mirror = Mirror(settings.size),
-                                               .counts = std::move(numbers),
-                                               .precision = std::move(precision),
-                                               .root = std::move(roots)});
+  CoxGrid grid = grid_of(settings, std::move(numbers), roots_of(precision, root));
+  field_ = std::make_shared<const Field>(
+      Field{.settings = settings, .grid = std::move(grid), .precision = std::move(precision)});
 }
 
 double CoxProcess::operator()(std::span<const double> x, std::span<double> gradient) {
   const Field& field = *field_;
-  const std::size_t cells = field.mirror.cells();
-  const double area = cell_area(field.settings);
-  const double mean = mean_of(field.settings);
+  const CoxGrid& grid = field.grid;
+  const std::size_t cells = grid.mirror.cells();
+  const double area = grid.area;
+  const double mean = grid.mean;
   const double* const position = x.data();
-  const double* const counts = field.counts.data();
+  const double* const counts = grid.counts.data();
   double* const derivative = gradient.data();
   // The gradient holds x - mu until it is folded.
   hot_loop([=] {
 #pragma omp simd
     for (std::size_t i = 0; i < cells; ++i) derivative[i] = position[i] - mean;
   });
-  field.mirror.fold(derivative, folded_.data());
-  const std::array<std::size_t, 5> begin = field.mirror.begins();
+  grid.mirror.fold(derivative, folded_.data());
+  const std::array<std::size_t, 5> begin = grid.mirror.begins();
   double squares = 0;
   for (std::size_t block = 0; block < 4; ++block) {
     const Eigen::MatrixXd& precision = field.precision[block];
@@ -341,88 +232,29 @@ double CoxProcess::operator()(std::span<const double> x, std::span<double> gradi
       return counts[i] * position[i] - intensity;
     });
   });
-  field.mirror.add_unfolded(-1, pulls_.data(), derivative);
+  grid.mirror.add_unfolded(-1, pulls_.data(), derivative);
   return likelihood - 0.5 * squares;
 }
 
-template <class RowType>
-void CoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
-  const Field& field = *field_;
-  const std::size_t cells = field.mirror.cells();
-  const double area = cell_area(field.settings);
-  const double mean = mean_of(field.settings);
-  RowType* const x = chain_lanes::rows_in<RowType>(folded_, 3 * cells);
-  RowType* const folded = x + cells;
-  RowType* const pulls = folded + cells;
-  chain_lanes::gather_positions(batch, bundle, cells, x);
-  const RowType of_mean = constant_row<RowType>(mean);
-  for (std::size_t i = 0; i < cells; ++i) x[i] -= of_mean;
-  field.mirror.fold(x, folded);
-  std::fill_n(pulls, cells, RowType{});
-  RowType squares{};
-  RowType likelihood{};
-  for_each_panel(field.mirror, field.root,
-                 [&](const Panel& panel, std::size_t begin, std::size_t, std::size_t) {
-                   RowType product[panel_height];
-                   panel.multiply(folded + begin, product);
-                   panel.add_transposed(product, pulls + begin);
-                   for (const RowType& row : product) squares.add(row, row);
-                 });
-  for (std::size_t i = 0; i < cells; ++i) {
-    double* const cell = x[i].data();
-    double* const sum = likelihood.data();
-    const double count = field.counts[i];
-#pragma omp simd
-    for (std::size_t c = 0; c < RowType::chains; ++c) {
-      const double position = cell[c] + mean;
-      const double intensity = area * fast_exp(position);
-      sum[c] += count * position - intensity;
-      cell[c] = count - intensity;
-    }
-  }
-  field.mirror.add_unfolded(-1, pulls, x);
-  chain_lanes::scatter_gradients(x, bundle, cells, batch);
-  likelihood.add(-0.5, squares);
-  std::copy_n(likelihood.data(), bundle.columns, batch.log_densities + bundle.first);
-}
-
 void CoxProcess::evaluate_batch(const Batch& batch) {
-  chain_lanes::for_each_bundle<widest_row>(
-      batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
-        evaluate_bundle<RowType>(batch, bundle);
-      });
+  REHMC_VARIANT_IN_USE(evaluate_cox)(field_->grid, batch, folded_);
 }
 
-std::size_t CoxProcess::dimension() const { return field_->mirror.cells(); }
+std::size_t CoxProcess::dimension() const { return field_->grid.mirror.cells(); }
 
 std::vector<std::string> CoxProcess::names() const { return cell_names(field_->settings.size); }
 
 std::vector<double> CoxProcess::mass_matrix() const {
-  return unfolded(field_->mirror, field_->metric());
+  return unfolded(field_->grid.mirror, field_->metric());
 }
 
 std::vector<double> CoxProcess::inverse_mass_matrix() const {
-  return unfolded(field_->mirror, for_each_block(field_->metric(), inverse));
+  return unfolded(field_->grid.mirror, for_each_block(field_->metric(), inverse));
 }
 
 struct WhitenedCoxProcess::Field {
   CoxSettings settings;
-  Mirror mirror;
-  AlignedVector counts;
-  TriangularBlocks root;  ///< A
-
-  /// x - mu, cell by cell; `folded` is scratch.
-  template <class RowType>
-  void colour(const RowType* u, RowType* folded, RowType* cells) const {
-    for_each_panel(mirror, root,
-                   [&](const Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
-                     RowType product[panel_height];
-                     panel.multiply(u + begin, product);
-                     std::copy_n(product, rows, folded + top);
-                   });
-    std::fill_n(cells, mirror.cells(), RowType{});
-    mirror.add_unfolded(1, folded, cells);
-  }
+  CoxGrid grid;
 };
 
 WhitenedCoxProcess::WhitenedCoxProcess(const CoxSettings& settings,
@@ -438,61 +270,12 @@ WhitenedCoxProcess::WhitenedCoxProcess(const CoxSettings& settings,
   };
   const Blocks metric =
       metric_blocks(settings, for_each_block(covariance_blocks(settings), inverse));
-  field_ = std::make_shared<const Field>(
-      Field{.settings = settings,
-            .mirror = Mirror(settings.size),
-            .counts = std::move(numbers),
-            .root = {root(metric.even_even), root(metric.mixed), root(metric.odd_odd)}});
-}
-
-template <class RowType>
-void WhitenedCoxProcess::evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
-  const Field& field = *field_;
-  const std::size_t cells = dimension();
-  const double area = cell_area(field.settings);
-  const double mean = mean_of(field.settings);
-  const double lambda = information(field.settings);
-  RowType* const u = chain_lanes::rows_in<RowType>(rows_, 3 * cells);
-  RowType* const folded = u + cells;
-  RowType* const x = folded + cells;
-  chain_lanes::gather_positions(batch, bundle, cells, u);
-  field.colour(u, folded, x);
-  RowType likelihood{};
-  RowType squares{};  // |u|^2 - lambda |x - mu|^2
-  for (std::size_t i = 0; i < cells; ++i) {
-    double* const cell = x[i].data();
-    double* const sum = likelihood.data();
-    double* const square = squares.data();
-    const double* const white = u[i].data();
-    const double count = field.counts[i];
-#pragma omp simd
-    for (std::size_t c = 0; c < RowType::chains; ++c) {
-      const double offset = cell[c];
-      const double intensity = area * fast_exp(mean + offset);
-      sum[c] += count * (mean + offset) - intensity;
-      square[c] += white[c] * white[c] - lambda * offset * offset;
-      cell[c] = count - intensity + lambda * offset;
-    }
-  }
-  field.mirror.fold(x, folded);
-  RowType* const gradient = x;  // whose numbers are now in `folded`
-  for (std::size_t i = 0; i < cells; ++i) gradient[i] = -1.0 * u[i];
-  for_each_panel(field.mirror, field.root,
-                 [&](const Panel& panel, std::size_t begin, std::size_t top, std::size_t rows) {
-                   RowType factors[panel_height] = {};
-                   std::copy_n(folded + top, rows, factors);
-                   panel.add_transposed(factors, gradient + begin);
-                 });
-  chain_lanes::scatter_gradients(gradient, bundle, cells, batch);
-  likelihood.add(-0.5, squares);
-  std::copy_n(likelihood.data(), bundle.columns, batch.log_densities + bundle.first);
+  field_ = std::make_shared<const Field>(Field{
+      .settings = settings, .grid = grid_of(settings, std::move(numbers), roots_of(metric, root))});
 }
 
 void WhitenedCoxProcess::evaluate_batch(const Batch& batch) {
-  chain_lanes::for_each_bundle<widest_row>(
-      batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
-        evaluate_bundle<RowType>(batch, bundle);
-      });
+  REHMC_VARIANT_IN_USE(evaluate_whitened_cox)(field_->grid, batch, rows_);
 }
 
 // One chain takes no longer by itself: the time of a matrix-vector product goes into memory access.
@@ -502,7 +285,7 @@ double WhitenedCoxProcess::operator()(std::span<const double> u, std::span<doubl
   return value;
 }
 
-std::size_t WhitenedCoxProcess::dimension() const { return field_->mirror.cells(); }
+std::size_t WhitenedCoxProcess::dimension() const { return field_->grid.mirror.cells(); }
 
 std::vector<std::string> WhitenedCoxProcess::names() const {
   std::vector<std::string> names;
@@ -525,17 +308,7 @@ void WhitenedCoxProcess::evaluate_quantities(std::span<const double> u, std::spa
 
 void WhitenedCoxProcess::evaluate_quantities_batch(std::span<const std::span<const double>> u,
                                                    std::span<const std::span<double>> x) {
-  const std::size_t cells = dimension();
-  const double mean = mean_of(field_->settings);
-  chain_lanes::for_each_bundle<widest_row>(
-      u.size(), [&]<class RowType>(std::type_identity<RowType>, const chain_lanes::Bundle& bundle) {
-        RowType* const white = chain_lanes::rows_in<RowType>(rows_, 3 * cells);
-        RowType* const offsets = white + cells;
-        chain_lanes::gather([&](std::size_t c) { return u[c].data(); }, bundle, cells, white);
-        field_->colour(white, offsets + cells, offsets);
-        for (std::size_t i = 0; i < cells; ++i) offsets[i] += constant_row<RowType>(mean);
-        chain_lanes::scatter(offsets, bundle, cells, [&](std::size_t c) { return x[c].data(); });
-      });
+  REHMC_VARIANT_IN_USE(colour_whitened_cox)(field_->grid, u, x, rows_);
 }
 
 std::vector<std::uint64_t> simulate_cox_counts(const CoxSettings& settings, std::uint64_t seed) {

@@ -15,9 +15,6 @@ namespace rehmc {
 
 struct Batch;
 class Stream;
-namespace chain_lanes {
-struct Bundle;
-}
 
 /// The fixed hyper-parameters; the defaults are those of Girolami and Calderhead (2011).
 struct CoxSettings {
@@ -54,9 +51,6 @@ class CoxProcess {
   std::vector<double> inverse_mass_matrix() const;
 
  private:
-  template <class RowType>
-  void evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
-
   struct Field;
   std::shared_ptr<const Field> field_;
   AlignedVector folded_;  ///< scratch: x - mu in sums and differences; or all of a batch
@@ -86,9 +80,6 @@ class WhitenedCoxProcess {
                                  std::span<const std::span<double>> x);
 
  private:
-  template <class RowType>
-  void evaluate_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
-
   struct Field;
   std::shared_ptr<const Field> field_;
   AlignedVector rows_;  ///< scratch of batches

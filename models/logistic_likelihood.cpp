@@ -7,26 +7,21 @@
 #include <cmath>
 #include <numbers>
 
-#include "models/chain_lanes.hpp"
 #include "models/data_reader.hpp"
 #include "models/design.hpp"
 #include "models/fast_math.hpp"
+#include "models/logistic_tiles.hpp"
 #include "rehmc/core/error.hpp"
 #include "rehmc/core/instructions.hpp"
 #include "rehmc/core/lane_sums.hpp"
+#include "rehmc/core/variants.hpp"
 
 namespace rehmc {
 namespace {
 
-/// Rows of a tile: few enough that it is still in the L1 cache when it is read again.
-constexpr std::size_t tile = 32;
-/// Rows of a tile that are multiplied with many chains at once.
-constexpr std::size_t height = 8;
-static_assert(tile % height == 0);
+constexpr std::size_t tile = LogisticTiles::rows;
 /// Partial sums per entry of the gradient, side by side in one vector register.
 constexpr std::size_t lanes = 8;
-/// A product of this many factors in [1, 2] cannot overflow.
-constexpr std::size_t most_factors = 1000;
 
 void check(const LogisticData& data) {
   check_design("logistic regression", data.observations, data.predictors, data.x, data.y.size());
@@ -101,7 +96,7 @@ inline double LogisticLikelihood::add_tiles(std::span<const double> coefficients
         sums[j * lanes + lane] = sum;
       }
     }
-    if ((t + 1) % most_factors == 0) take_logs();
+    if ((t + 1) % LogisticTiles::most_factors == 0) take_logs();
   }
   take_logs();
 
@@ -114,62 +109,9 @@ inline double LogisticLikelihood::add_tiles(std::span<const double> coefficients
   return padding_ * std::numbers::ln2 - positive_parts - logs;
 }
 
-// As above, with one chain per lane in place of one observation: the data are read once for all of
-// them, so that arithmetic, not memory, limits the speed.
-template <class RowType>
-void LogisticLikelihood::add_bundle(const Batch& batch, const chain_lanes::Bundle& bundle) {
-  RowType* const beta = chain_lanes::rows_in<RowType>(rows_, 2 * predictors_);
-  RowType* const slopes = beta + predictors_;
-  chain_lanes::gather_positions(batch, bundle, predictors_, beta);
-  std::fill_n(slopes, predictors_, RowType{});
-  RowType rows_of_lanes[3 + height] = {};
-  double* const positive_parts = rows_of_lanes[0].data();
-  double* const logs = rows_of_lanes[1].data();
-  double* const product = rows_of_lanes[2].data();
-  RowType* const cells = rows_of_lanes + 3;
-  std::fill_n(product, RowType::chains, 1.0);
-  const auto take_logs = [&] {
-#pragma omp simd
-    for (std::size_t c = 0; c < RowType::chains; ++c) {
-      logs[c] += fast_log(product[c]);
-      product[c] = 1;
-    }
-  };
-  for (std::size_t t = 0; t < tiles_; ++t) {
-    for (std::size_t top = 0; top < tile; top += height) {
-      const chain_lanes::Panel<height> panel{signed_rows_->data() + t * tile * predictors_ + top,
-                                             tile, 0, predictors_};
-      panel.multiply(beta, cells);
-      for (std::size_t i = 0; i < height; ++i) {
-        double* const cell = cells[i].data();
-#pragma omp simd
-        for (std::size_t c = 0; c < RowType::chains; ++c) {
-          const double m = -cell[c];
-          const double small = fast_exp(-std::abs(m));
-          const double share = 1 / (1 + small);
-          product[c] *= 1 + small;
-          positive_parts[c] += m > 0 ? m : 0;
-          cell[c] = m > 0 ? share : small * share;
-        }
-      }
-      panel.add_transposed(cells, slopes);
-    }
-    if ((t + 1) % (most_factors / tile) == 0) take_logs();
-  }
-  take_logs();
-  for (std::size_t c = 0; c < bundle.columns; ++c) {
-    const std::size_t column = bundle.first + c;
-    double* const gradient = batch.gradients + column * batch.stride;
-    for (std::size_t j = 0; j < predictors_; ++j) gradient[j] += slopes[j].data()[c];
-    batch.log_densities[column] += padding_ * std::numbers::ln2 - positive_parts[c] - logs[c];
-  }
-}
-
 void LogisticLikelihood::add_batch(const Batch& batch) {
-  chain_lanes::for_each_bundle<chain_lanes::widest_row(height)>(
-      batch.columns, [&]<class RowType>(std::type_identity<RowType>, const auto& bundle) {
-        add_bundle<RowType>(batch, bundle);
-      });
+  REHMC_VARIANT_IN_USE(add_logistic_batch)
+  ({signed_rows_->data(), tiles_, predictors_, padding_}, batch, rows_);
 }
 
 LogisticData read_logistic_data(DataReader& data) {

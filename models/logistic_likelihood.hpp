@@ -12,9 +12,6 @@ namespace rehmc {
 
 class DataReader;
 struct Batch;
-namespace chain_lanes {
-struct Bundle;
-}
 
 /// One row of predictors per observation; add a column of ones for an intercept.
 struct LogisticData {
@@ -41,8 +38,6 @@ class LogisticLikelihood {
 
  private:
   double add_tiles(std::span<const double> coefficients, std::span<double> gradient);
-  template <class RowType>
-  void add_bundle(const Batch& batch, const chain_lanes::Bundle& bundle);
 
   std::size_t predictors_;
   std::size_t tiles_;

@@ -10,6 +10,7 @@
 
 #include "product_tiles.hpp"
 #include "rehmc/core/instructions.hpp"
+#include "rehmc/core/variants.hpp"
 
 namespace rehmc {
 
@@ -18,20 +19,6 @@ namespace {
 constexpr std::size_t depth_at_once = 256;
 /// Columns of b that are packed together: 512 KB.
 constexpr std::size_t columns_at_once = 256;
-
-ProductTile tile_in_use() {
-#ifdef REHMC_ALL_INSTRUCTIONS
-  switch (instructions()) {
-    case Instructions::avx512:
-      return avx512::product_tile();
-    case Instructions::avx2:
-      return avx2::product_tile();
-    case Instructions::baseline:
-      break;
-  }
-#endif
-  return baseline::product_tile();
-}
 
 /// Memory that one thread keeps, aligned for every register.
 class Scratch {
@@ -98,7 +85,12 @@ class Product {
  public:
   Product(double factor, const MatrixView& a, const MatrixView& b, const ProductView& to,
           ProductPart part)
-      : factor_(factor), a_(a), b_(b.transposed()), to_(to), part_(part), tile_(tile_in_use()) {}
+      : factor_(factor),
+        a_(a),
+        b_(b.transposed()),
+        to_(to),
+        part_(part),
+        tile_(REHMC_VARIANT_IN_USE(product_tile)()) {}
 
   void add() {
     for (std::size_t k = 0; k < a_.columns; k += depth_at_once) {

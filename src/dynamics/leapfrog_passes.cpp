@@ -1,7 +1,7 @@
 // Chooses the passes by the instructions in use.
 #include "rehmc/dynamics/leapfrog_passes.hpp"
 
-#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/variants.hpp"
 
 namespace rehmc {
 
@@ -21,17 +21,7 @@ const LeapfrogPasses* make_passes(const Metric& metric);
 LeapfrogPasses::~LeapfrogPasses() = default;
 
 std::unique_ptr<const LeapfrogPasses> make_leapfrog_passes(const Metric& metric) {
-#ifdef REHMC_ALL_INSTRUCTIONS
-  switch (instructions()) {
-    case Instructions::avx512:
-      return std::unique_ptr<const LeapfrogPasses>(avx512::make_passes(metric));
-    case Instructions::avx2:
-      return std::unique_ptr<const LeapfrogPasses>(avx2::make_passes(metric));
-    case Instructions::baseline:
-      break;
-  }
-#endif
-  return std::unique_ptr<const LeapfrogPasses>(baseline::make_passes(metric));
+  return std::unique_ptr<const LeapfrogPasses>(REHMC_VARIANT_IN_USE(make_passes)(metric));
 }
 
 }  // namespace rehmc

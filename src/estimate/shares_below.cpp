@@ -1,7 +1,7 @@
 // Chooses the comparison of states with thresholds by the instructions in use.
 #include "rehmc/estimate/shares_below.hpp"
 
-#include "rehmc/core/instructions.hpp"
+#include "rehmc/core/variants.hpp"
 
 namespace rehmc {
 
@@ -16,30 +16,13 @@ REHMC_DECLARE(avx2)
 REHMC_DECLARE(avx512)
 #undef REHMC_DECLARE
 
-namespace {
-
-auto shares_in_use() {
-#ifdef REHMC_ALL_INSTRUCTIONS
-  switch (instructions()) {
-    case Instructions::avx512:
-      return avx512::sum_shares;
-    case Instructions::avx2:
-      return avx2::sum_shares;
-    case Instructions::baseline:
-      break;
-  }
-#endif
-  return baseline::sum_shares;
-}
-
-}  // namespace
-
 std::vector<double> shares_below(std::span<const double> states, std::span<const double> weights,
                                  std::span<const std::size_t> ends,
                                  std::span<const double> thresholds) {
   std::vector<double> shares(thresholds.size() * ends.size());
-  shares_in_use()(states.data(), weights.data(), ends.data(), ends.size(), thresholds.data(),
-                  thresholds.size(), shares.data());
+  REHMC_VARIANT_IN_USE(sum_shares)
+  (states.data(), weights.data(), ends.data(), ends.size(), thresholds.data(), thresholds.size(),
+   shares.data());
   return shares;
 }
 

@@ -2,6 +2,7 @@
 #include "fiber_batch.hpp"
 
 #include <cxxabi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/context/fiber.hpp>
@@ -29,6 +30,14 @@ namespace context = boost::context;
 /// Reserved address space; only the pages that a fiber touches take memory. Eigen's products take
 /// up to 128 KiB of stack each.
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+/// Boost's own is compiled in a file that Debian's static library does not have for shared objects,
+/// such as the module of Python.
+struct StackTraits {
+  static std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+  static std::size_t default_size() { return stack_bytes; }
+};
+using ProtectedStack = context::basic_protected_fixedsize_stack<StackTraits>;
 
 /// An allocator for a stack that is owned elsewhere.
 struct KeptStack {
@@ -152,9 +161,9 @@ struct FiberBatch::Fiber {
   StackSwitch sanitizers;
 };
 
-FiberBatch::Stack::Stack() : place_(context::protected_fixedsize_stack(stack_bytes).allocate()) {}
+FiberBatch::Stack::Stack() : place_(ProtectedStack(stack_bytes).allocate()) {}
 
-FiberBatch::Stack::~Stack() { context::protected_fixedsize_stack(stack_bytes).deallocate(place_); }
+FiberBatch::Stack::~Stack() { ProtectedStack(stack_bytes).deallocate(place_); }
 
 FiberBatch::FiberBatch(const Density& density, std::size_t fibers)
     : density_(density), stacks_(fibers), columns_(density.dimension(), fibers) {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "models/aligned_vector.hpp"
+#include "models/cox_process.hpp"
 #include "rehmc/core/random.hpp"
+#include "tests/core/every_instructions.hpp"
 #include "tests/models/targets.hpp"
 
 namespace rehmc::testing::batched_test {
@@ -98,6 +100,44 @@ TEST(Batched, AColumnThatIsNotFiniteHarmsNoOther) {
     }
     EXPECT_FALSE(std::isfinite(block.values[3]));
   }
+}
+
+TEST(Batched, HasTheSameBitsWithAllInstructions) {
+  for (auto& [name, density] : all_targets()) {
+    if (!density.is_batched()) continue;
+    SCOPED_TRACE(name);
+    Density model = density;
+    // Registers that are full and not, and as many as there are.
+    for (const std::size_t count : {1U, 2U, 3U, 8U, 17U, 32U, 37U}) {
+      EXPECT_TRUE(same_bits([&] {
+        Block block(model.dimension(), count);
+        model.evaluate_batch(block.part(0, count));
+        std::vector<double> numbers;
+        for (std::size_t c = 0; c < count; ++c) {
+          const std::vector<double> answer = block.answer(c);
+          numbers.insert(numbers.end(), answer.begin(), answer.end());
+        }
+        return numbers;
+      })) << count
+          << " columns";
+    }
+  }
+}
+
+TEST(Batched, QuantitiesHaveTheSameBitsWithAllInstructions) {
+  const CoxSettings settings{.size = 7};
+  WhitenedCoxProcess process(settings, simulate_cox_counts(settings, 1));
+  const std::size_t d = process.dimension();
+  const Block block(d, 11);
+  std::vector<std::span<const double>> u;
+  for (std::size_t c = 0; c < 11; ++c) u.push_back(block.position(c));
+  EXPECT_TRUE(same_bits([&] {
+    std::vector<double> numbers(11 * d);
+    std::vector<std::span<double>> x;
+    for (std::size_t c = 0; c < 11; ++c) x.push_back(std::span(numbers).subspan(c * d, d));
+    process.evaluate_quantities_batch(u, x);
+    return numbers;
+  }));
 }
 
 /// More rows than factors fit one product of the likelihood.
