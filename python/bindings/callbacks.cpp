@@ -97,9 +97,9 @@ double number_of(nb::handle value) {
 
 /// The two values that a function returned.
 std::pair<nb::object, nb::object> pair_of(const nb::object& value) {
-  if (PyTuple_CheckExact(value.ptr()) != 0 && PyTuple_GET_SIZE(value.ptr()) == 2) {
-    return {nb::borrow(PyTuple_GET_ITEM(value.ptr(), 0)),
-            nb::borrow(PyTuple_GET_ITEM(value.ptr(), 1))};
+  if (PyTuple_CheckExact(value.ptr()) != 0 && PyTuple_Size(value.ptr()) == 2) {
+    return {nb::borrow(PyTuple_GetItem(value.ptr(), 0)),
+            nb::borrow(PyTuple_GetItem(value.ptr(), 1))};
   }
   const bool sequence = nb::isinstance<nb::tuple>(value) || nb::isinstance<nb::list>(value);
   if (!sequence || nb::len(value) != 2) {
