@@ -107,13 +107,13 @@ class Paper(unittest.TestCase):
         self.assertIn("576 cells instead of 4096", claim["remark"])
 
     def test_step_sizes_accept_seven_of_ten(self):
-        # Over 8 seeds, HMC's on the Cox process, whose paths differ most, has a standard deviation of 0.047. Of 12 rows
-        # one is off by 0.18, and their mean by 0.05, with a chance below 1e-3 each.
+        # Over 8 seeds, HMC's on the Cox process, whose paths differ most, has a standard deviation of 0.047 (0.07 where
+        # corrections may go too far); the mean of 12 rows is off by 0.05 with a chance below 1e-3.
         accepted = [(row["case"], row["kernel"], float(row["acceptance"])) for row in rows(self.folder / "settings.csv")]
         self.assertEqual(len(accepted), 12)
         for case, kernel, acceptance in accepted:
             with self.subTest(case=case, kernel=kernel):
-                self.assertAlmostEqual(acceptance, 0.7, delta=0.18)
+                self.assertAlmostEqual(acceptance, 0.7, delta=0.08)
         self.assertAlmostEqual(statistics.mean(acceptance for _, _, acceptance in accepted), 0.7, delta=0.05)
 
     def test_continues_after_a_stop_and_a_kill_to_the_same_numbers(self):

@@ -228,9 +228,10 @@ class Sample(unittest.TestCase):
             error = abs(parameter["sharpened"]["mean"] + 0.5772156649015329)
             self.assertLess(error, 6 * parameter["sharpened"]["mcse_mean"])
         # In fact, thousands of times as many draws. Of the parameter whose tail a run has seen least, the gain varies by a
-        # factor of e from seed to seed about 90 (20 seeds: 19 to 1013), so that one in a thousand is below 5.
+        # factor of e from seed to seed about 90 (20 seeds: 19 to 1013), so that one in a thousand is below 5. Medians
+        # of these seeds were 787 to 3640: one in a thousand is below 400.
         self.assertGreater(min(gains), 5)
-        self.assertGreater(statistics.median(gains), 200)
+        self.assertGreater(statistics.median(gains), 400)
         self.assertEqual(json.loads(rehmc("summary", run, "--json").stdout), told)
         plain = json.loads(rehmc("summary", run, "--no-sharpen", "--json").stdout)
         self.assertNotIn("sharpened", plain["parameters"][0])
